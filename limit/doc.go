@@ -31,6 +31,7 @@
 // Processes share one limiter by leases. Each has a State with Config.Shared, whose borrow effects are asks
 // for several calls at the limiter above: one in a store, say. What that grants is told in a Lent event: a
 // number of calls and the times from which each may be made. So most calls need no message, all of them
-// together keep the pace, and what a dead process holds comes to nothing by itself. What calls settle in a
+// together keep the pace, and what a dead process holds comes to nothing by itself. An ask above has the
+// place of the first call that waits below, so calls go in one order in all processes. What calls settle in a
 // process is also settled above, under the ID that [State.Lender] says.
 package limit

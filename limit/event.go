@@ -14,8 +14,8 @@ type EventKind string
 
 // The events, and the fields of [Event] that each uses beside At.
 const (
-	// Ask asks for a call, or for several at once (ID, Calls, Tokens, Turn, Priority, Weight, Retry,
-	// Deadline).
+	// Ask asks for a call, or for several at once (ID, Calls, Tokens, Turn, Priority, Retry, Deadline,
+	// Shared, Place).
 	Ask EventKind = "ask"
 	// Leave takes asks back that were not answered (IDs). It looks at all that wait. If nobody does, a shared
 	// limiter gives back what it was lent.
@@ -78,8 +78,10 @@ type Event struct {
 	Turn int64
 	// Priority goes before lower ones, as if it had waited longer. It never starves them: see [Config].
 	Priority int
-	// Weight is how many sessions stand behind an ask for several calls. 0 means 1.
-	Weight int64
+	// Shared marks the ask of a limiter that shares this one, for calls that wait there. Place is that of their
+	// first one in the queue, as a time before or after At.
+	Shared bool
+	Place  time.Duration
 	// Retry marks a call that failed before, also as a probe. It has waited, and goes first; a share of all
 	// calls may be retries.
 	Retry bool
@@ -106,6 +108,8 @@ type Share struct {
 	Seeking bool `json:"seeking,omitempty"`
 	// Trying reports that the pace is near the one at which calls were refused.
 	Trying bool `json:"trying,omitempty"`
+	// Queue is how long those that wait will probably take, for a limiter that shares this one.
+	Queue time.Duration `json:"queue_ns,omitempty"`
 	// Turn belongs into the session's next ask.
 	Turn int64 `json:"turn"`
 }
@@ -120,7 +124,8 @@ const (
 	// Deny refuses an ask (Share.ID, Wait, Why). Nothing was reserved.
 	Deny EffectKind = "deny"
 	// Borrow asks the limiter that this one shares for calls (Event is the ask for it, without its ID and
-	// time). It is made once; a Lent event answers it, with no calls if there are none to be had.
+	// time) in place of what it asked for before and was not answered. A Lent event answers it, with no calls
+	// if there are none to be had.
 	Borrow EffectKind = "borrow"
 	// Return gives back calls that were lent and will not be made (Share.ID, Share.Calls).
 	Return EffectKind = "return"

@@ -108,7 +108,7 @@ func TestTheSameEventsGiveTheSameGrants(t *testing.T) {
 			ev := limit.Event{
 				Kind: rapid.SampledFrom([]limit.EventKind{limit.Ask, limit.Ask, limit.Settle, limit.Leave, limit.Tick, limit.Lent, "?"}).Draw(t, "kind"),
 				At:   at, ID: rapid.Int64Range(0, int64(n)).Draw(t, "id"), IDs: []int64{int64(n) / 2}, Calls: rapid.Int64().Draw(t, "calls"),
-				Tokens: rapid.Int64().Draw(t, "tokens"), Turn: rapid.Int64().Draw(t, "turn"), Weight: rapid.Int64Range(-1, 3).Draw(t, "weight"),
+				Tokens: rapid.Int64().Draw(t, "tokens"), Turn: rapid.Int64().Draw(t, "turn"), Shared: rapid.Bool().Draw(t, "shared"), Place: time.Duration(rapid.Int64().Draw(t, "place")),
 				Outcome: rapid.SampledFrom([]limit.Outcome{limit.Served, limit.Refused, limit.Down, limit.Unused, ""}).Draw(t, "outcome"),
 			}
 			two = two.Clone()

@@ -10,7 +10,7 @@ type waiter struct {
 	Turn     int64 `json:"turn"`
 	Calls    int64 `json:"calls"`
 	Tokens   int64 `json:"tokens"`
-	Weight   int64 `json:"weight"`
+	Shared   bool  `json:"shared,omitempty"`
 	Deadline int64 `json:"deadline,omitempty"`
 	Retry    bool  `json:"retry,omitempty"`
 }

@@ -34,21 +34,20 @@ func (s *step) slot(share *Share) (lender int64) {
 
 // lent adds what was lent. What was on its way for too long begins now, with the same time between calls.
 func (s *step) lent(ev *Event) {
-	s.Borrowing = false
+	s.Borrowing, s.Busy = false, s.Now+int64(ev.Share.Queue)
 	if ev.Why == DownTooLong {
 		s.denyAll()
 		return
 	}
-	share := &ev.Share
-	if s.Turn = share.Turn; share.Calls > 0 {
-		s.Seeking = share.Seeking
-		l := *share
+	if l := ev.Share; l.Calls > 0 {
+		s.Seeking = l.Seeking
 		l.From = time.Unix(0, max(l.From.UnixNano(), s.Now)).UTC()
 		s.Slots = append(s.Slots, l)
 	}
 }
 
-// borrow asks for more calls if more wait than were lent. It asks before the last of them is used.
+// borrow asks for more calls if more wait than were lent, before the last of them is used, and anew once a
+// call has come that goes before the one it asked for.
 func (s *step) borrow() {
 	if !s.Config.Shared {
 		return
@@ -61,17 +60,21 @@ func (s *step) borrow() {
 		last = max(last, l.From.Add(time.Duration(l.Calls)*l.Every).UnixNano())
 	}
 	more := int64(s.Waiting()) - left
-	if s.Borrowing || more <= 0 || left > 0 && last > s.Now+s.ahead() {
+	if more <= 0 || left > 0 && last > s.Now+s.ahead() {
 		return
 	}
-	head := s.First
-	if len(head) == 0 {
-		head = s.Again
+	q := s.First
+	if len(q) == 0 {
+		q = s.Again
 	}
-	s.Borrowing = true
+	head := &q[min(left, int64(len(q)-1))] // roughly the first that nothing was lent for
+	if s.Borrowing && (left > 0 || head.Key >= s.Borrowed) {
+		return
+	}
+	s.Borrowing, s.Borrowed = true, head.Key
 	s.fx = append(s.fx, Effect{Kind: Borrow, Borrow: &Event{
-		Kind: Ask, Calls: more, Tokens: head[0].Tokens, Weight: int64(s.Waiting()) + s.InFlight, Turn: s.Turn,
-		Retry: head[0].Retry,
+		Kind: Ask, Calls: more, Tokens: head.Tokens, Retry: head.Retry, Shared: true,
+		Place: time.Duration(head.Key - s.Now),
 	}})
 }
 
@@ -128,6 +131,6 @@ func (st *State) Part(n, id int64) State {
 		}
 	}
 	p.First, p.Again, p.Out, p.Order, p.InFlight, p.Reserved = nil, nil, map[int64]outstanding{}, nil, 0, 0
-	p.Breaker.Probe, p.Breaker.Lost, p.Asked, p.Overdue, p.Virtual = 0, 0, id, 0, 0
+	p.Breaker.Probe, p.Breaker.Lost, p.Asked, p.Overdue = 0, 0, id, 0
 	return p
 }

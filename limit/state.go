@@ -72,16 +72,16 @@ type State struct {
 	// Given is all that was ever granted, and Since when the first call was.
 	Given amount `json:"given,omitzero"`
 	Since int64  `json:"since,omitempty"`
-	// Virtual is the turn of the last ask with a weight that was granted.
-	Virtual int64 `json:"virtual,omitempty"`
 	// Usage is how much of their estimates calls use, in millionths, on average: so much is reserved.
 	Usage int64 `json:"usage"`
 	// Rate counts the grants of the last second.
 	Rate recent `json:"rate"`
 
-	// Borrowing is set while a shared limiter waits for more. Turn is its own turn at the limiter above.
+	// Borrowing is set while a shared limiter waits for more, with the place Borrowed in the queue above.
 	Borrowing bool  `json:"borrowing,omitempty"`
-	Turn      int64 `json:"turn,omitempty"`
+	Borrowed  int64 `json:"borrowed,omitempty"`
+	// Busy is until when the limiter above will probably have served all that waited at the last lease.
+	Busy int64 `json:"busy,omitempty"`
 }
 
 // Paced is a limit that is kept by spreading calls evenly. Next is when another call may begin.
@@ -216,7 +216,7 @@ func (st *State) Next() (time.Time, bool) {
 func (st *State) due(q *queue) int64 {
 	w := &(*q)[0]
 	at := st.ready(w, st.Waiting()-1)
-	if w.Weight > 0 && !st.Breaker.Open && at != never {
+	if w.Shared && !st.Breaker.Open && at != never {
 		at -= st.ahead()
 	}
 	return at

@@ -37,8 +37,8 @@ func Step(st State, ev Event) (State, []Effect) {
 // ask puts a call into the queue, or denies it.
 func (s *step) ask(ev *Event) {
 	w := waiter{
-		ID: ev.ID, No: s.Asked, Key: s.Now, Turn: bound(ev.Turn, 0), Calls: bound(ev.Calls, 1),
-		Tokens: bound(ev.Tokens, 0), Weight: bound(ev.Weight, 0), Retry: ev.Retry,
+		ID: ev.ID, No: s.Asked, Turn: bound(ev.Turn, 0), Calls: bound(ev.Calls, 1),
+		Tokens: bound(ev.Tokens, 0), Shared: ev.Shared, Retry: ev.Retry,
 	}
 	if !ev.Deadline.IsZero() {
 		w.Deadline = ev.Deadline.UnixNano()
@@ -101,9 +101,8 @@ func (s *step) denyLate() {
 
 // place is the key of an ask in the queue. A call that is made again has waited before, and goes first.
 func (s *step) place(w *waiter, ev *Event) int64 {
-	if w.Weight > 0 { // turns of limiters are relative to each other, those of a session the calls that it made
-		w.Turn = max(ev.Turn, s.Virtual)
-		return w.Turn
+	if w.Shared { // its first call has a place already
+		return s.Now + min(max(int64(ev.Place), -1<<60), 1<<60)
 	}
 	key := s.Now + s.yield(w) - yields*int64(s.Config.Yield)*int64(min(max(ev.Priority, -1000), 1000))
 	if w.Retry {
@@ -134,22 +133,21 @@ func (s *step) wait(w *waiter) int64 {
 	if at == never {
 		at = s.Now
 	}
-	return s.round(w) + max(at-s.Now, 0)
+	all := s.Busy - s.Now
+	if !s.Config.Shared {
+		all = s.serving(int64(s.Waiting()), s.reserve(w))
+	}
+	return max(all, 0) + max(at-s.Now, 0)
 }
 
-// round is how long it probably takes to grant all that wait. While the pace doubles, only known windows
+// serving is how long it probably takes to grant so many calls. While the pace doubles, only known windows
 // count.
-func (s *step) round(w *waiter) (all int64) {
-	switch rate := s.lastSecond(); {
-	case s.Config.Shared && rate > 0 && !s.Seeking:
-		all = scaled(int64(s.Waiting()), second, rate)
-	case s.Config.Shared:
-	case s.Seeking:
-		all = scaled(int64(s.Waiting()), s.everyOfWindows(s.reserve(w)), 1)
-	default:
-		all = scaled(int64(s.Waiting()), s.every(s.reserve(w)), 1)
+func (st *State) serving(calls, tokens int64) int64 {
+	every := st.everyOfWindows(tokens)
+	if !st.Seeking {
+		every = st.every(tokens)
 	}
-	return min(all, int64(maxTime))
+	return min(scaled(calls, every, 1), int64(maxTime))
 }
 
 func (s *step) deny(w *waiter, why Why, wait int64) {
@@ -285,7 +283,9 @@ func (s *step) grant(w *waiter) {
 	if w.Retry {
 		s.LastRetry = s.Now
 	}
-	share.Turn = s.turn(w, share.Calls)
+	if share.Turn = w.Turn; !w.Retry { // a session has made one call more, unless it makes one again
+		share.Turn++
+	}
 	s.count(share.Calls)
 	from := share.From.UnixNano()
 	if s.Given.Calls == 0 {
@@ -342,24 +342,22 @@ func (s *step) take(w *waiter, share *Share) {
 		s.climb(max(used, 0))
 	}
 	s.NextCall = from + share.Calls*scaled(second, milli, s.Pace)
+	if w.Shared {
+		share.Queue = time.Duration(s.serving(s.behind()+w.Calls-share.Calls, tokens))
+	}
 	if share.Calls == 1 {
 		every = 0
 	}
 	share.From, share.Every = time.Unix(0, from).UTC(), time.Duration(every)
 }
 
+// behind is how many calls the others that wait ask for.
+func (st *State) behind() (calls int64) {
+	for _, w := range slices.Concat(st.First, st.Again) {
+		calls += w.Calls
+	}
+	return calls
+}
+
 // reserve is how many tokens are reserved for each call of the ask.
 func (st *State) reserve(w *waiter) int64 { return scaled(w.Tokens, st.Usage, whole) }
-
-// turn is the next turn of the asker: a session has made one call more, unless it makes one again. A limiter
-// with many sessions has its turn the sooner, the more they are.
-func (s *step) turn(w *waiter, calls int64) int64 {
-	switch {
-	case w.Weight == 0 && w.Retry:
-		return w.Turn
-	case w.Weight == 0:
-		return w.Turn + 1
-	}
-	s.Virtual = max(s.Virtual, w.Turn)
-	return w.Turn + scaled(second, calls, w.Weight)
-}

@@ -495,7 +495,7 @@ func TestAStateWhoseGrantsAreAheadOfTimeIsValid(t *testing.T) {
 		Windows: []limit.Window{{Resource: "requests", Limit: 100, Period: time.Second}},
 	})
 	for id := int64(1); id < 1000; id++ {
-		l.step(limit.Event{Kind: limit.Ask, ID: id, Weight: 1})
+		l.step(limit.Event{Kind: limit.Ask, ID: id, Shared: true})
 	}
 	for l.now < 5*time.Second {
 		l.until(l.now + time.Millisecond)
@@ -599,4 +599,18 @@ func TestAMinuteThatIsUsedUpTellsWhatItAllows(t *testing.T) {
 	}
 	assert.Greater(t, len(served), 2400, "of 3,000")
 	assert.Less(t, refused, 800)
+}
+
+// A shared limiter asks once for all that wait, at the place of the first one, and anew once another goes before.
+func TestASharedLimiterAsksAnewForACallThatGoesBefore(t *testing.T) {
+	l := newLimiter(t, limit.Config{Shared: true})
+	places := []time.Duration{}
+	for id, turn := range []int64{5, 7, 2, 3, 0} {
+		for _, e := range l.step(limit.Event{Kind: limit.Ask, ID: int64(id), Turn: turn}) {
+			require.Equal(t, limit.Borrow, e.Kind)
+			assert.Equal(t, int64(id)+1, e.Borrow.Calls)
+			places = append(places, e.Borrow.Place)
+		}
+	}
+	assert.Equal(t, []time.Duration{5 * time.Minute, 2 * time.Minute, 0}, places)
 }

@@ -73,6 +73,8 @@ type machine struct {
 	// above is the limiter whose calls this one shares; nil for none.
 	above *machine
 	asks  *int64
+	// ask is the last ask at that limiter.
+	ask int64
 	// most is how long a call waits; 0 means for ever.
 	most time.Duration
 }
@@ -142,7 +144,9 @@ func (m *machine) answer(id int64, tell func(asker)) {
 // borrow asks the limiter above.
 func (m *machine) borrow(ask limit.Event) {
 	*m.asks++
-	ask.ID = *m.asks
+	m.above.step(limit.Event{Kind: limit.Leave, IDs: []int64{m.ask}})
+	delete(m.above.asked, m.ask)
+	ask.ID, m.ask = *m.asks, *m.asks
 	m.above.asked[ask.ID] = asker{func(s limit.Share) {
 		m.After(storeTime, func() { m.step(limit.Event{Kind: limit.Lent, Share: s}) })
 	}, func(why limit.Why) {

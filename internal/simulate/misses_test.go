@@ -173,7 +173,7 @@ func missed(t *testing.T, s *Settings) (all []string, other bool) {
 		together, err := Run(one)
 		require.NoError(t, err)
 		note("unfairness", r.Unfairness, 1.5, because(best.Unfairness > 1.5, "fewest calls first, too"),
-			because(together.Unfairness <= 1.5, "sessions give way in their own process"))
+			because(together.Unfairness <= 1.5, "in one process it is less"))
 	}
 	return all, other
 }

@@ -56,9 +56,11 @@ type above struct {
 // todo is what the limiter above is to be told.
 type todo struct {
 	events []limit.Event
-	// ask is what is asked for, and asked its ID above, 0 before it has one.
+	// ask is what is asked for, and asked its ID above, 0 before it has one. anew is set if it takes the place
+	// of the one with that ID.
 	ask   *limit.Event
 	asked int64
+	anew  bool
 	// write has the record written even if nothing of it changes.
 	write bool
 }
@@ -70,7 +72,7 @@ func (b *above) quiet() bool {
 
 // borrow asks for calls.
 func (b *above) borrow(ask *limit.Event) {
-	b.ask, b.asked, b.look = ask, 0, b.l.clock.Now()
+	b.ask, b.anew, b.look = ask, true, b.l.clock.Now()
 }
 
 // settle tells how a call ended that was granted from what lender lent.
@@ -153,7 +155,7 @@ func (b *above) flush(ctx context.Context) error {
 // take returns what there is to tell, for an attempt to do so.
 func (b *above) take() todo {
 	t := b.todo
-	b.events, b.tell, b.look = nil, time.Time{}, time.Time{}
+	b.events, b.anew, b.tell, b.look = nil, false, time.Time{}, time.Time{}
 	return t
 }
 
@@ -243,7 +245,7 @@ func (b *above) lent(t *todo, out *outcome) {
 		answer.Share = *out.share
 		answer.Share.From = answer.Share.From.Add(-out.skew)
 	default:
-		b.look = b.l.clock.Now().Add(min(max(out.wait, minLook), maxLook))
+		b.look = sooner(b.look, b.l.clock.Now().Add(min(max(out.wait, minLook), maxLook)))
 		return
 	}
 	b.ask, b.asked, b.look = nil, 0, time.Time{}

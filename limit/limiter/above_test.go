@@ -3,6 +3,7 @@ package limiter_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -308,4 +309,58 @@ func limited(t *testing.T, d time.Duration) context.Context {
 	ctx, stop := context.WithTimeout(t.Context(), d)
 	t.Cleanup(stop)
 	return ctx
+}
+
+// Processes are served by the places of their calls, and one that waits with a call that can wait comes sooner
+// once it has a call that cannot.
+func TestProcessesGoByTheirFirstCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newMemory()
+		var mu sync.Mutex
+		var order []string
+		ask := func(l *limiter.Limiter, calls int, name string, a limiter.Ask) {
+			a.Scope = "a"
+			for range calls {
+				go func() {
+					g, err := l.Acquire(t.Context(), a)
+					assert.NoError(t, err)
+					mu.Lock()
+					order = append(order, name)
+					mu.Unlock()
+					l.Settle(g, limiter.Use{Outcome: limit.Served})
+				}()
+			}
+			synctest.Wait()
+		}
+		one := newLimiter(t, limiter.Config{Store: store, Limit: perSecond(1)})
+		two := newLimiter(t, limiter.Config{Store: store, Limit: perSecond(1)})
+		ask(one, 1, "first", limiter.Ask{})
+		ask(one, 3, "late", limiter.Ask{Turn: 5})
+		ask(two, 3, "new", limiter.Ask{})
+		time.Sleep(1100 * time.Millisecond)
+		ask(one, 1, "urgent", limiter.Ask{Priority: 1})
+		time.Sleep(20 * time.Second)
+		synctest.Wait()
+		assert.Equal(t, []string{"first", "new", "urgent", "new", "new", "late", "late", "late"}, order)
+	})
+}
+
+// A process is told how long those of all processes wait, so that a call with a deadline before that need not.
+func TestACallDoesNotWaitForAnotherProcessInVain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newMemory()
+		one := newLimiter(t, limiter.Config{Store: store, Limit: perSecond(1)})
+		two := newLimiter(t, limiter.Config{Store: store, Limit: perSecond(1)})
+		for range 40 {
+			go func() { _, _ = one.Acquire(t.Context(), limiter.Ask{Scope: "a"}) }()
+		}
+		time.Sleep(1500 * time.Millisecond)
+		go func() { _, _ = two.Acquire(t.Context(), limiter.Ask{Scope: "a", Priority: 1}) }()
+		time.Sleep(3 * time.Second)
+		begun := time.Now()
+		_, err := two.Acquire(t.Context(), limiter.Ask{Scope: "a", Deadline: begun.Add(12 * time.Second)})
+		require.ErrorIs(t, err, limiter.ErrDenied)
+		assert.Zero(t, time.Since(begun))
+		time.Sleep(time.Minute)
+	})
 }

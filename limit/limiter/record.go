@@ -81,7 +81,10 @@ func (r *record) play(now time.Time, t *todo, name string) (out outcome) {
 	for _, ev := range t.events {
 		r.step(ev, now, &out)
 	}
-	if out.asked = t.asked; t.ask != nil && !r.knows(t.asked) {
+	if out.asked = t.asked; t.ask != nil && !r.knows(t) {
+		if t.asked != 0 {
+			r.step(limit.Event{Kind: limit.Leave, IDs: []int64{t.asked}}, now, &out)
+		}
 		ev := *t.ask
 		ev.ID = r.State.Asked + 1
 		out.asked = ev.ID
@@ -134,18 +137,13 @@ func (r *record) step(ev limit.Event, now time.Time, out *outcome) {
 	out.changed = out.changed || ev.Kind != limit.Tick || len(effects) > 0
 }
 
-// knows reports whether an ask waits or was granted.
-func (r *record) knows(id int64) bool {
-	if _, granted := r.Granted[id]; granted || id == 0 {
+// knows reports whether the ask waits as it is, or was granted.
+func (r *record) knows(t *todo) bool {
+	if _, granted := r.Granted[t.asked]; granted || t.anew {
 		return granted
 	}
-	for n := range r.State.First {
-		if r.State.First[n].ID == id {
-			return true
-		}
-	}
-	for n := range r.State.Again {
-		if r.State.Again[n].ID == id {
+	for _, ask := range slices.Concat(r.State.First, r.State.Again) {
+		if ask.ID == t.asked {
 			return true
 		}
 	}

@@ -52,7 +52,7 @@ func TestTheCallsThatWaitAreCountedOfARecord(t *testing.T) {
 	st, err := limit.New(limit.Config{Concurrency: 1})
 	require.NoError(t, err)
 	for process, calls := range []int64{1, 40, 2} { // the first has the place
-		ask := limit.Event{Kind: limit.Ask, ID: int64(process), At: time.Now(), Calls: calls, Weight: calls, Retry: calls == 2}
+		ask := limit.Event{Kind: limit.Ask, ID: int64(process), At: time.Now(), Calls: calls, Shared: true, Retry: calls == 2}
 		st, _ = limit.Step(st, ask)
 	}
 	value, err := json.Marshal(map[string]any{"state": st})
