@@ -72,10 +72,7 @@ func (s *step) countDown(w *ratelimit.Window) {
 	if !w.Remaining.Known || !w.ResetsIn.Known {
 		return
 	}
-	left := w.Remaining.N/s.Config.Parts - s.InFlight
-	if w.Resource != "requests" {
-		left += s.InFlight - s.Reserved
-	}
+	left := w.Remaining.N/s.Config.Parts - amount{s.InFlight, s.Reserved}.of(w.Resource)
 	reset := s.Now + min(int64(max(w.ResetsIn.Duration, 0)), int64(31*maxTime))
 	for n := range s.Quotas {
 		if q := &s.Quotas[n]; q.Name == w.Name {
