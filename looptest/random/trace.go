@@ -87,7 +87,7 @@ func (w *World) ReadJournal() error {
 // recorded is what a journal says.
 type recorded struct {
 	steps []step
-	// at is the time of the last event.
+	// at is the time of the last event that is no adjustment.
 	at time.Time
 	// calling reports that a model is called, or an action is tried.
 	calling bool
@@ -180,8 +180,9 @@ func (r *recorded) asked(calls []machine.ToolRun) {
 }
 
 func (r *recorded) count(ev *machine.Event) {
-	r.at = ev.At
-	r.events++
+	if r.events++; ev.Kind != machine.Adjusted { // a call that is made again takes its time again
+		r.at = ev.At
+	}
 	switch ev.Kind {
 	case machine.Adjusted:
 		r.adjusted++
