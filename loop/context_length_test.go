@@ -330,3 +330,56 @@ func TestACallThatAskedAgainInDoubtStaysInThePrompt(t *testing.T) {
 	assert.Positive(t, m.refused)
 	assert.Contains(t, m.last[1].Text, `- pay {"n":30}: its effect may or may not have happened`)
 }
+
+// A session that was restored knows of its conversation what it knew: which calls had an effect, also of those
+// in texts, and whose effect nobody knows; and what prompts leave out.
+func TestARestoredSessionLosesNoReceipt(t *testing.T) {
+	type in struct {
+		N int `json:"n"`
+	}
+	tools, err := tool.NewSet(tool.New("pay", "Pays.", func(_ context.Context, in in) (string, error) {
+		if in.N == 7 {
+			return "", errors.New("the line is dead")
+		}
+		return fmt.Sprintf("receipt %d ", in.N) + strings.Repeat("blah ", 200), nil
+	}))
+	require.NoError(t, err)
+	for name, native := range map[string]bool{"native calls": true, "calls in texts": false} {
+		t.Run(name, func(t *testing.T) {
+			m := &smallModel{window: 12000, calls: 20}
+			model := loop.ModelFunc(func(ctx context.Context, req loop.Request) (message.Reply, error) {
+				r, err := m.Reply(ctx, req)
+				if len(r.Calls) > 0 && !native {
+					r.Text = fmt.Sprintf(`<tool_call>{"name": "pay", "arguments": %s}</tool_call>`, r.Calls[0].Arguments)
+					r.Calls = nil
+				}
+				return r, err
+			})
+			l, err := loop.New(model, loop.Config{Tools: tools})
+			require.NoError(t, err)
+			s := newSession(t)
+			_, err = l.Run(t.Context(), s, loop.Input{Prompt: "pay them all"})
+			require.NoError(t, err)
+			before := m.last
+			kept, err := s.Snapshot()
+			require.NoError(t, err)
+			s, err = session.Restore(session.Config{}, kept)
+			require.NoError(t, err)
+			again, err := s.Snapshot()
+			require.NoError(t, err)
+			assert.Equal(t, string(kept), string(again))
+			_, err = l.Run(t.Context(), s, loop.Input{Prompt: "what was that?"})
+			require.NoError(t, err)
+			assert.Equal(t, before, m.last[:len(before)], "the prompt goes on where it ended")
+
+			m.window = 4500
+			_, err = l.Run(t.Context(), s, loop.Input{Prompt: "and that?"})
+			require.NoError(t, err)
+			said := fmt.Sprint(m.last)
+			for n := range 20 {
+				assert.Contains(t, said, fmt.Sprintf(`{"n":%d}`, n))
+			}
+			assert.Contains(t, said, `- pay {"n":7}: its effect may or may not have happened`)
+		})
+	}
+}

@@ -19,6 +19,9 @@ func Restore(cfg Config, snapshot []byte) (*Session, error) {
 	if err := talk.Validate(w.Conversation); err != nil {
 		return nil, badSnapshot("conversation", "must be messages", err)
 	}
+	if !w.Kept.Fits(len(w.Conversation)) {
+		return nil, badSnapshot("kept", "must have turns and cuts of the conversation, in order", nil)
+	}
 	state, err := w.state()
 	if err != nil {
 		return nil, err
@@ -27,7 +30,7 @@ func Restore(cfg Config, snapshot []byte) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.contents.said = w.Conversation
+	s.contents.said, s.contents.kept = w.Conversation, w.Kept
 	return s, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/seq"
+	"github.com/retake-go/retake/loop/projection"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 )
@@ -31,8 +32,9 @@ type snapshot struct {
 	Runs          int                      `json:"runs,omitempty"`
 	Successes     []Count                  `json:"successes,omitempty"`
 	Approved      []string                 `json:"approved,omitempty"`
-	// Conversation is only in the snapshot of a [Session].
+	// Conversation and Kept are only in the snapshot of a [Session]. Kept is absent if nothing is known.
 	Conversation []message.Message `json:"conversation,omitempty"`
+	Kept         projection.Kept   `json:"kept,omitzero"`
 }
 
 type sliceSnapshot struct {
@@ -46,7 +48,7 @@ type sliceSnapshot struct {
 func (s *Session) Snapshot() ([]byte, error) {
 	now := s.now()
 	w := now.state.wire()
-	w.Conversation = now.said
+	w.Conversation, w.Kept = now.said, now.kept
 	return canon.Marshal(w)
 }
 

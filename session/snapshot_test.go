@@ -91,6 +91,8 @@ func TestRestoreRefuses(t *testing.T) {
 		"another_kind":       {head + `"slices":[{"name":"total","kind":"log","values":[]}]}`, `slice "total": the slice is declared with another kind`},
 		"unknown_slices":     {head + `"slices":[{"name":"zoo","kind":"log","values":[]},{"name":"ark","kind":"log","values":[]}]}`, "slice \"ark\": unknown slice\nslice \"zoo\": unknown slice"},
 		"misfit":             {head + `"slices":[{"name":"total","kind":"state","values":[1,"2",3]}]}`, `slice "total", value 1: JSON value at the top does not fit Go type int`},
+		"cut_of_nothing":     {head + `"kept":{"cuts":[{"step":"window","from":0,"to":1}]}}`, `snapshot: kept: must have turns and cuts of the conversation, in order`},
+		"turn_of_nothing":    {head + `"conversation":[{"role":"user","text":"a"}],"kept":{"turns":[{"from":0,"to":2}]}}`, `snapshot: kept: must have turns and cuts of the conversation, in order`},
 		"misfits_everywhere": {head + `"slices":[{"name":"audit","kind":"log","values":[1]},{"name":"total","kind":"state","values":[{}]}]}`, "slice \"audit\", value 0: JSON value at the top does not fit Go type string\nslice \"total\", value 0: JSON value at the top does not fit Go type int"},
 	}
 	for name, c := range cases {

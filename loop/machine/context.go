@@ -309,19 +309,6 @@ func (r *SummaryRun) within(n int) bool { return r.From >= 0 && r.From < r.To &&
 
 // cutsFit reports whether the cuts and turns are those of a transcript.
 func (st *State) cutsFit() bool {
-	at, n := 0, st.transcript.Len()
-	for _, c := range st.Cuts {
-		if c.From < at || c.To <= c.From || c.To > n || c.Step == policy.ClearResults && c.To != c.From+1 {
-			return false
-		}
-		at = c.To
-	}
-	at = 0
-	for _, t := range st.turns.From(0) {
-		if t.From < at || t.To <= t.From || t.To > n {
-			return false
-		}
-		at = t.To
-	}
-	return true
+	kept := st.Kept()
+	return kept.Fits(st.transcript.Len())
 }

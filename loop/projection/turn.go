@@ -2,6 +2,7 @@ package projection
 
 import (
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
 )
 
 // Turn is a reply of the model with its answers: the messages [From, To) of a conversation. Its JSON form is
@@ -20,11 +21,31 @@ type Turn struct {
 }
 
 // Kept is what a session keeps of a conversation besides its messages, for the next run. The zero value knows
-// nothing.
+// nothing. Its JSON form is part of a session's snapshot.
 type Kept struct {
 	// Turns are its replies that are known, in order, and Cuts what prompts leave out of it.
-	Turns []Turn
-	Cuts  []Cut
+	Turns []Turn `json:"turns,omitempty"`
+	Cuts  []Cut  `json:"cuts,omitempty"`
+}
+
+// Fits reports whether the turns and cuts are those of a conversation of so many messages.
+func (k *Kept) Fits(messages int) bool {
+	at := 0
+	for _, c := range k.Cuts {
+		if c.From < at || c.To <= c.From || c.To > messages ||
+			c.Step == policy.ClearResults && c.To != c.From+1 {
+			return false
+		}
+		at = c.To
+	}
+	at = 0
+	for _, t := range k.Turns {
+		if t.From < at || t.To <= t.From || t.To > messages {
+			return false
+		}
+		at = t.To
+	}
+	return true
 }
 
 // Call is a tool call that had an effect, or may have had one.
