@@ -200,7 +200,7 @@ func (j *Journal) Took(i Item) bool {
 			continue
 		}
 		st := &f.begunLast().State
-		given := func(g machine.Given) bool { return g.Question == i.Key && g.Said.Equal(i.At) && g.By == i.By }
+		given := func(g machine.Given) bool { return g.Question == i.Key && g.Since().Equal(i.At) && g.By == i.By }
 		if i.Kind == MessageItem && slices.Contains(st.Spoken, i.Key) ||
 			i.Kind == AnswerItem && slices.ContainsFunc(st.Given, given) {
 			return true

@@ -251,7 +251,7 @@ func (p *process) takeItem(i journal.Item, late bool) {
 		}
 	} else if answer, err = inbox.ResponseIn(i); err == nil {
 		var effects []machine.Effect
-		if effects, err = p.respond(*answer); err == nil || !misfits(err) {
+		if effects, err = p.respond(p.now(), *answer); err == nil || !misfits(err) {
 			p.fed(effects, err)
 			return
 		}

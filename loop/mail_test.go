@@ -18,6 +18,7 @@ import (
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 )
@@ -29,12 +30,17 @@ type postbox struct {
 	stuck       bool
 	// looking is called when somebody looks into the inbox of a session; may be nil.
 	looking func()
+	// looked is called when they have looked; may be nil.
+	looked func()
 }
 
 func (p *postbox) Items(ctx context.Context, session string) ([]journal.Item, error) {
 	p.items.Add(1)
 	if p.looking != nil {
 		p.looking()
+	}
+	if p.looked != nil {
+		defer p.looked()
 	}
 	return p.Store.Items(ctx, session)
 }
@@ -331,6 +337,81 @@ func TestAnAnswerWhileTheRunLooksIntoItsInbox(t *testing.T) {
 			})
 		}
 	}
+}
+
+// Of a person elsewhere and an approver here one is the first, whenever the person answers, and the other is
+// told so.
+func TestAnApproverAndAPersonAreNotBothHeard(t *testing.T) {
+	for _, late := range []bool{false, true} { // in the approver's time, or after the run's last look
+		synctest.Test(t, func(t *testing.T) {
+			var made payments
+			var told []error
+			store, back := new(postbox), false
+			person := func() {
+				if questions := store.pending(t); len(questions) > 0 {
+					told = append(told, store.answer(t, questions[0], machine.Refuse))
+				}
+			}
+			store.looked = func() {
+				if back && late {
+					back = false
+					person()
+				}
+			}
+			approves := loop.WithApprover(func(context.Context, loop.PersonQuestion) (machine.Response, error) {
+				if back = true; !late {
+					person()
+				}
+				return machine.Response{Verdict: machine.Approve}, nil
+			})
+			l, err := loop.New(askedPayer(), made.config(t), approves)
+			require.NoError(t, err)
+			r, err := l.Run(t.Context(), fixture.In(nil, store.open(t, "order-42")), loop.Input{Prompt: "Pay Ann."})
+			require.NoError(t, err)
+			assert.Empty(t, r.Warnings)
+			if len(told) == 0 { // nobody was asked any more
+				assert.Len(t, made.calls, 1)
+			} else if told[0] == nil {
+				assert.Empty(t, made.calls)
+			} else {
+				require.ErrorIs(t, told[0], machine.ErrAnswered)
+				assert.Len(t, made.calls, 1)
+			}
+			store.empty(t)
+		})
+	}
+}
+
+// A process that dies after its approver's answer was recorded, and before it left the inbox, leaves nothing to
+// be told.
+func TestAnApproversAnswerIsTakenOnce(t *testing.T) {
+	var made payments
+	store := &postbox{stuck: true}
+	approves := loop.WithApprover(func(context.Context, loop.PersonQuestion) (machine.Response, error) {
+		return machine.Response{Verdict: machine.Approve}, nil
+	})
+	ctx, leave := context.WithCancelCause(t.Context())
+	l, err := loop.New(loop.ModelFunc(func(_ context.Context, r loop.Request) (message.Reply, error) {
+		if len(made.calls) == 0 {
+			return message.Reply{Calls: []message.Call{{ID: "c1", Name: "pay", Arguments: `{"to":"Ann","amount":500}`}}}, nil
+		}
+		leave(loop.ErrSuspended)
+		return message.Reply{Text: "Done."}, nil
+	}), made.config(t), approves)
+	require.NoError(t, err)
+	j := store.open(t, "order-42")
+	_, err = l.Run(ctx, fixture.In(nil, j), loop.Input{Prompt: "Pay Ann."})
+	require.ErrorIs(t, err, loop.ErrSuspended)
+	require.NoError(t, j.Close())
+	with, err := store.WithItems(t.Context())
+	require.NoError(t, err)
+	require.Len(t, with, 1)
+	store.stuck = false
+	r, err := l.Resume(t.Context(), fixture.In(nil, store.open(t, "order-42")))
+	require.NoError(t, err)
+	assert.Empty(t, r.Warnings)
+	assert.Len(t, made.calls, 1)
+	store.empty(t)
 }
 
 // An answer in the process that the run refuses leaves nothing behind, and the question stays open.

@@ -115,41 +115,66 @@ func (p *process) askPeople(now time.Time) ([]machine.Effect, error) {
 	case answer.Question == "":
 		answer.Question = a.ID
 	}
-	if p.waitsInInbox(a.ID) && p.wentOn() { // somebody elsewhere was faster
-		return nil, errCallLeft
+	at, given := p.now(), answer
+	item, err := p.putFirst(at, &given)
+	if errors.Is(err, machine.ErrAnswered) {
+		if p.wentOn() { // somebody elsewhere was faster
+			return nil, errCallLeft
+		}
+		item, err = journal.Item{}, nil // what is there fits nothing
 	}
-	return p.respond(answer)
+	if err != nil {
+		return nil, err
+	}
+	effects, err := p.respond(at, answer)
+	if item.Key != "" {
+		p.remove(item)
+	}
+	return effects, err
+}
+
+// putFirst puts an answer that was given here into the inbox, if that keeps it: at, or at its At. It is the first
+// there, or the error is of [machine.ErrAnswered]. Other errors are those of an answer that does not fit, and
+// of the inbox. An inbox that does not keep it is only looked into.
+func (p *process) putFirst(at time.Time, answer *machine.Response) (item journal.Item, err error) {
+	if !p.remembers() {
+		if p.waitsInInbox(answer.Question) {
+			p.poke() // the run takes it
+			err = &machine.AnswerError{Question: answer.Question, Err: machine.ErrAnswered}
+		}
+		return item, err
+	}
+	if err := p.runner.State().ResponseFault(answer, at); err != nil {
+		return item, err
+	}
+	if answer.At.IsZero() {
+		answer.At = at
+	}
+	answer.At = answer.At.UTC().Round(0)
+	item, err = inbox.PutAnswer(context.WithoutCancel(p.ctx), p.inbox, p.journal.Session(), *answer)
+	if err != nil {
+		p.poke() // the run takes the answer that is there
+	}
+	return item, err
 }
 
 // respond feeds an answer. An [machine.AnswerError] changes nothing.
-func (p *process) respond(answer machine.Response) ([]machine.Effect, error) {
+func (p *process) respond(at time.Time, answer machine.Response) ([]machine.Effect, error) {
 	if err := p.adjustPolicy(); err != nil {
 		return nil, err
 	}
-	return p.runner.Respond(p.now(), answer)
+	return p.runner.Respond(at, answer)
 }
 
 // answered feeds an answer that was given in this process, and returns an error if it was not taken.
 // Another error of the run than that ends it, and is its own. The answer goes through the inbox, as from
 // other processes: it is the first there or is not taken, and a crash does not lose it.
 func (p *process) answered(answer machine.Response) error {
-	var item journal.Item
-	if p.remembers() {
-		if err := p.runner.State().ResponseFault(&answer, p.now()); err != nil {
-			return err
-		}
-		if answer.At.IsZero() {
-			answer.At = p.now()
-		}
-		answer.At = answer.At.UTC().Round(0)
-		var err error
-		item, err = inbox.PutAnswer(context.WithoutCancel(p.ctx), p.inbox, p.journal.Session(), answer)
-		if err != nil {
-			p.poke() // the run takes the answer that is there
-			return err
-		}
+	item, err := p.putFirst(p.now(), &answer)
+	if err != nil {
+		return err
 	}
-	effects, err := p.respond(answer)
+	effects, err := p.respond(p.now(), answer)
 	misfit := misfits(err)
 	if !misfit {
 		p.fed(effects, err)

@@ -46,11 +46,19 @@ type Given struct {
 	Changed bool `json:"changed,omitempty"`
 }
 
+// Since returns when the answer was given.
+func (g *Given) Since() time.Time {
+	if g.Said.IsZero() {
+		return g.At
+	}
+	return g.Said
+}
+
 // Gave reports whether the run has taken this answer: one to the same question, by the same person, given at
 // the same time.
 func (st State) Gave(r *Response) bool {
 	return slices.ContainsFunc(st.Given, func(g Given) bool {
-		return g.Question == r.Question && g.Said.Equal(r.At) && g.By == r.By && g.Verdict == r.Verdict
+		return g.Question == r.Question && g.Since().Equal(r.At) && g.By == r.By && g.Verdict == r.Verdict
 	})
 }
 
