@@ -148,10 +148,12 @@ func (f *collector) bounded(count int, least, most *int, tooFew, tooMany string)
 	}
 }
 
-// str applies the keywords of strings. Lengths count characters.
+// str applies the keywords of strings. Lengths count characters, of which a text has at most as many as bytes,
+// and at least a quarter as many.
 func (f *collector) str() {
 	n, text := f.n, f.v.text()
-	if n.MinLength != nil || n.MaxLength != nil {
+	isShort := n.MinLength != nil && len(text)/utf8.UTFMax < *n.MinLength
+	if isShort || n.MaxLength != nil && len(text) > *n.MaxLength {
 		f.bounded(utf8.RuneCountInString(text), n.MinLength, n.MaxLength, "minLength", "maxLength")
 	}
 	if n.text != nil && !n.text.matches(text, f.Budget) {
