@@ -201,6 +201,16 @@ func pageOf(s *scan, all *kept, runs []*run, left int, within Page) *pageView {
 	return p
 }
 
+// Turns is the number of turns of all runs.
+func (p *pageView) Turns() (n int) {
+	for _, r := range p.Runs {
+		for _, part := range r.Parts {
+			n += len(part.Sections)
+		}
+	}
+	return n
+}
+
 // name gives the turns of a run the addresses of their lines.
 func (within *Page) name(v *runView) {
 	for _, p := range v.Parts {

@@ -4,6 +4,8 @@
   const byId = id => document.getElementById(id), live = byId("live"), parse = new DOMParser();
   let busy = false, again = false, source = null, paused = false;
   // What was heard last, which is told again while nothing changes, and the lines of the journal on the page.
+  // When the stream was heard last: it tells of nothing, too, every 5 seconds.
+  let heardAt = 0;
   let heard = null, shown = Number(live.dataset.lines), ahead = Number(live.dataset.now) - Date.now();
   const end = () => innerHeight + scrollY >= document.documentElement.scrollHeight - 40;
   // Folds are as they were, and a new group is open if one of its turns was.
@@ -71,13 +73,20 @@
   };
   const last = byId("last");
   const tick = () => {
+    if (source && Date.now() - heardAt > 10000) {
+      live.firstChild.textContent = "not live since " + new Date(heardAt).toISOString().slice(11, 19) + " UTC ";
+      return;
+    }
     if (source && last?.dataset.t) last.textContent = ago(Date.now() + ahead - last.dataset.t);
   };
   const open = () => {
     if (source || paused || document.hidden) return;
     source = new EventSource(live.dataset.live);
+    heardAt = Date.now();
     source.addEventListener("change", e => {
       const said = JSON.parse(e.data);
+      heardAt = Date.now();
+      if (live.firstChild.textContent.startsWith("not live")) live.firstChild.textContent = "live ";
       if (!said) {
         close();
         live.textContent = "The session is gone: it was deleted. ";
@@ -90,7 +99,6 @@
       if (said.lines > shown || heard !== null && heard !== is) load();
       heard = is;
     });
-    source.onerror = () => { live.firstChild.textContent = "not live "; };
     source.onopen = () => { live.firstChild.textContent = "live "; };
   };
   const close = () => { source?.close(); source = null; };

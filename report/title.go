@@ -216,6 +216,8 @@ func (s *section) Marks() string {
 	marks := ""
 	for _, e := range s.Items {
 		switch {
+		case e == s.Items[len(s.Items)-1] && e.Kind == asking:
+			marks += "◆"
 		case e.Kind != attempted:
 		case e.repeats():
 			marks += "!"

@@ -57,6 +57,8 @@ func TestWhatCameOfAnAnswer(t *testing.T) {
 			to := send(t, c, in).Header.Get("Location")
 			require.Contains(t, to, "answered=")
 			assert.Contains(t, body(t, ask(t, c, "GET", to)), "approve by Ann at 2030-01-01 00:00:05 UTC; not taken yet:")
+			assert.Contains(t, body(t, ask(t, c, "GET", "/")), "pay: approve by Ann at 2030-01-01 00:00:05 UTC, not taken yet:")
+			assert.Contains(t, body(t, ask(t, c, "GET", "/session?id=order-42")), `<b class="chip warn">asks</b> pay: cents 500`)
 			goesOn(t, dir, "order-42", one.do)
 			c = open(t, string(dir), soonAfter)
 			page := body(t, ask(t, c, "GET", to))

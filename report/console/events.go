@@ -79,12 +79,12 @@ func (c *Console) changes(r *http.Request) (func(now time.Time) (any, bool), err
 		return c.sessionChanges(query.Get("store"), id), nil
 	}
 	f, err := c.filter(r)
-	return c.listChanges(f), err
+	return c.listChanges(r.Context(), f), err
 }
 
 // listChanges returns a function that says what has changed in a list since its last call. The first call
 // says only what is there.
-func (c *Console) listChanges(f filter) func(now time.Time) (any, bool) {
+func (c *Console) listChanges(ctx context.Context, f filter) func(now time.Time) (any, bool) {
 	var order []string
 	versions := map[string]string{}
 	var was change
@@ -100,7 +100,7 @@ func (c *Console) listChanges(f filter) func(now time.Time) (any, bool) {
 		}
 		fd := c.find(f, now)
 		first, last := new(paging).cut(f.Page, len(fd.lines), pageRows, f.at)
-		shown := fd.lines[first:last]
+		shown := c.withAnswers(ctx, fd.lines[first:last])
 		said := change{Rows: map[string]string{}, Asking: questions(fd.all), Title: "retake",
 			Now: now.UnixMilli()}
 		if said.Asking > 0 {

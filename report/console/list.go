@@ -1,14 +1,18 @@
 package console
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop/machine"
 )
 
 // told is a session as GET /api/sessions tells it: with every key that scripts read, whatever it has.
@@ -148,7 +152,7 @@ const pageRows = 200
 func (c *Console) list(w http.ResponseWriter, r *http.Request) {
 	err := c.watch.glance(r.Context())
 	f, wrong := c.filter(r)
-	v, status := c.view(f, c.clock.Now()), http.StatusOK
+	v, status := c.view(r.Context(), f, c.clock.Now()), http.StatusOK
 	if err != nil {
 		v.Wrong = "Not all stores can be read: " + brief(err.Error())
 	}
@@ -229,12 +233,12 @@ func (p *paging) cut(page, all, size int, at func(page int) string) (first, last
 // at makes the address of a page of a filter.
 func (f filter) at(page int) string { f.Page = page; return "/?" + f.query() }
 
-func (c *Console) view(f filter, now time.Time) *listView {
+func (c *Console) view(ctx context.Context, f filter, now time.Time) *listView {
 	asOf := c.watch.asOf(now)
 	fd := c.find(f, now)
 	var p paging
 	first, last := p.cut(f.Page, len(fd.lines), pageRows, f.at)
-	shown := fd.lines[first:last]
+	shown := c.withAnswers(ctx, fd.lines[first:last])
 	f.Page = p.page
 	v := &listView{
 		Filter: f, Title: "retake", Now: asOf.UTC().Format("15:04:05"), Fit: several.Grouped(fd.fit), paging: p,
@@ -262,6 +266,25 @@ func (c *Console) view(f filter, now time.Time) *listView {
 		}
 	}
 	return v
+}
+
+// withAnswers says of sessions whose questions all have answers that their runs have not taken these yet.
+func (c *Console) withAnswers(ctx context.Context, lines []line) []line {
+	lines = slices.Clone(lines)
+	for n, l := range lines {
+		s := c.watch.find(l.Store, l.Session)
+		if l.State != journal.SessionAsks || s == nil || len(s.asks) == 0 {
+			continue
+		}
+		given := c.given(ctx, s)
+		if slices.ContainsFunc(s.asks, func(a machine.Ask) bool { return given[a.ID] == "" }) {
+			continue
+		}
+		r := *l.row
+		r.Why = brief(cmp.Or(s.asks[0].Tool, "the answer")) + ": " + given[s.asks[0].ID] + ", " + notTaken
+		lines[n].row = &r
+	}
+	return lines
 }
 
 func cells(lines []line, now time.Time) []cell {
