@@ -86,7 +86,7 @@ func TestAnAnswerGoesIntoTheInboxOnce(t *testing.T) {
 	assert.Equal(t, "Ann", answer.By)
 	assert.Empty(t, answer.Arguments, "nothing was changed")
 	page := body(t, ask(t, c, "GET", "/inbox"))
-	assert.Contains(t, page, "answered: approve by Ann at 2030-01-01 00:00:05 UTC")
+	assert.Contains(t, page, "answered: approved by Ann at 2030-01-01 00:00:05 UTC")
 	assert.NotContains(t, page, "<form")
 
 	r = send(t, c, in)

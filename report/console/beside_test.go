@@ -78,7 +78,7 @@ func TestTheSameArgumentsAgainSayThatTheyWereRefused(t *testing.T) {
 	page := body(t, ask(t, open(t, dir, soonAfter), "GET", "/inbox"))
 	assert.Contains(t, page, "a person refused the same arguments at 2030-01-01 00:0")
 	assert.Contains(t, page, "answered in the last day: 1</summary>")
-	assert.Contains(t, page, `dir="auto">again</a>, <span dir="auto">pay</span>: refuse at 2030-01-01 00:0`)
+	assert.Contains(t, page, `dir="auto">again</a>, <span dir="auto">pay</span>: refused at 2030-01-01 00:0`)
 }
 
 // Ready words come into the field and are sent only by a click of its own.
@@ -154,7 +154,7 @@ func TestTheInboxIsLiveInABrowser(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, inbox.Answer(t.Context(), dir, "order-7", machine.Response{Question: q[0].ID, Verdict: machine.Approve, By: "Bob",
 		At: looptest.Epoch.Add(time.Minute)}))
-	tab.Until(`document.querySelector(".told").innerText.includes("answered: approve by Bob")`)
+	tab.Until(`document.querySelector(".told").innerText.includes("answered: approved by Bob")`)
 	assert.Equal(t, "true", tab.Text(`document.querySelector("[value=approve]").disabled`))
 	assert.Equal(t, "450", tab.Text(`document.querySelector("[name='a/cents']").value`))
 	tab.Click(`#moved a`)

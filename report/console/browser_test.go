@@ -145,7 +145,7 @@ func TestTheConsoleInABrowser(t *testing.T) {
 	tab.Enter(`[name="a/cents"]`, "450")
 	tab.Click(`[value=approve]`)
 	tab.Until(`document.querySelector(".given")`)
-	assert.Contains(t, tab.Text(`document.querySelector(".given").innerText`), "approve with changed arguments by Ann")
+	assert.Contains(t, tab.Text(`document.querySelector(".given").innerText`), "approved with changed arguments by Ann")
 	tab.Go(server.URL+"/session?id=trip-9", `document.getElementById("answer")`)
 	tab.Click("#answer")
 	tab.Until(`location.pathname === "/inbox" && document.querySelector(":target").innerText.includes("trip-9")`)

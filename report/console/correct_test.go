@@ -108,7 +108,7 @@ func TestACallThatWasNotAcceptedIsCorrectedInItsForm(t *testing.T) {
 	in.Set("verdict", "correct")
 	r := send(t, c, in)
 	require.Equal(t, http.StatusSeeOther, r.StatusCode, body(t, r))
-	assert.Contains(t, body(t, ask(t, c, "GET", "/inbox")), "answered: go on with changed arguments by Ann")
+	assert.Contains(t, body(t, ask(t, c, "GET", "/inbox")), "answered: told to go on with changed arguments by Ann")
 	model, result, err := s.run(t, looptest.Say("Paid."))
 	require.NoError(t, err)
 	assert.Equal(t, "Paid.", result.Text)

@@ -275,7 +275,7 @@ func (c *Console) given(ctx context.Context, s *watched) map[string]string {
 			if len(said.Arguments) > 0 {
 				changed = " with changed arguments"
 			}
-			all[i.Key] = strings.TrimSpace(words(string(said.Verdict))+changed+" "+
+			all[i.Key] = strings.TrimSpace(ruled(said.Verdict)+changed+" "+
 				by(said.By)) + " at " + clock(i.At)
 		}
 	}

@@ -47,7 +47,7 @@ func (c *Console) settledSince(since time.Time) (all []settled) {
 
 // settled says how a question of a session was answered.
 func (c *Console) settled(s *watched, g *machine.Given) settled {
-	how := words(string(g.Verdict))
+	how := ruled(g.Verdict)
 	switch {
 	case g.Nobody:
 		how = "nobody answered in time: " + how
@@ -69,6 +69,15 @@ func (c *Console) settled(s *watched, g *machine.Given) settled {
 	}
 	return one
 }
+
+// rulings say how a question was answered.
+var rulings = map[machine.Ruling]string{
+	machine.Approve: "approved", machine.Refuse: "refused", machine.WasDone: "said to be done",
+	machine.WasNotDone: "said not to be done", machine.RunAgain: "told to run again", machine.NobodyKnows: "left in doubt",
+	machine.GoOn: "told to go on", machine.EndRun: "ended",
+}
+
+func ruled(r machine.Ruling) string { return cmp.Or(rulings[r], words(brief(string(r)))) }
 
 // ends say how a call ended.
 var ends = map[machine.Verdict]string{
