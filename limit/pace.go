@@ -115,7 +115,7 @@ func (s *step) refused(granted int64, limits *ratelimit.State, taught bool) {
 		s.close()
 		s.Cut = s.Now
 		return
-	case s.Cut > 0 && granted < s.Cut+grace:
+	case granted < s.From || s.Cut > 0 && granted < s.Cut+grace:
 		return
 	}
 	if s.Dry++; s.Dry == 1 {
@@ -168,8 +168,8 @@ func (st *State) inRow() int64 { return 3 * max(scaled(second, milli, st.Pace), 
 
 // close begins to keep a pace.
 func (st *State) close() {
-	if st.Open {
-		st.Open, st.OpenTo, st.NextCall = false, st.Now, st.Now
+	if st.From = st.Now; st.Open {
+		st.Open, st.NextCall = false, st.Now
 	}
 }
 

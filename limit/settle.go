@@ -36,7 +36,7 @@ func (s *step) hear(ev *Event, out bool, granted int64, o *outstanding) {
 		s.accepted(granted)
 		s.served(ev.ID, granted)
 	case ev.Outcome == Refused:
-		if granted >= s.OpenTo { // nobody held the others back
+		if granted >= s.From { // nobody held the others back
 			s.Budget = max(s.Budget-milli, 0)
 		}
 		s.refused(granted, ev.Limits, taught)
@@ -102,11 +102,13 @@ func (s *step) served(id, granted int64) {
 	}
 }
 
-// recover comes back to the pace that was kept before. What failed in the outage is no reason to throttle
-// retries: the breaker has dealt with it.
+// recover comes back to the pace that was kept before: at once, if its limit is known. What failed in the
+// outage is no reason to throttle retries: the breaker has dealt with it.
 func (s *step) recover() {
 	s.Budget, s.Accepted, s.Free = fullBudget, 0, s.Now
-	s.ramp()
+	if s.ceiling() == 0 {
+		s.ramp()
+	}
 }
 
 // down counts calls that found the provider down. Those that were granted before the last outage ended say

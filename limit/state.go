@@ -43,8 +43,8 @@ type State struct {
 
 	// NextCall is when the pace allows another call.
 	NextCall int64 `json:"next_call"`
-	// OpenTo is when Open ended.
-	OpenTo int64 `json:"open_to,omitempty"`
+	// From is when the pace was begun, or another limit became known: calls from before say nothing of it.
+	From int64 `json:"from,omitempty"`
 	// Seeking is set while the pace doubles in search of the limit.
 	Seeking bool `json:"seeking,omitempty"`
 	// Cut is when the pace was last cut, and Knee the pace from which it was cut; both 0 for never.

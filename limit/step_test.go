@@ -614,3 +614,32 @@ func TestASharedLimiterAsksAnewForACallThatGoesBefore(t *testing.T) {
 	}
 	assert.Equal(t, []time.Duration{5 * time.Minute, 2 * time.Minute, 0}, places)
 }
+
+// toldOf is what a response says of a limit of so many calls a second.
+func toldOf(n int64) *ratelimit.State {
+	return &ratelimit.State{Windows: []ratelimit.Window{
+		{Name: "requests_per_second", Resource: "requests", Limit: ratelimit.Of(n)},
+	}}
+}
+
+// A call that was made before the limit became known and is refused after says nothing of the pace that is kept now.
+func TestARefusalFromBeforeTheLimitWasKnownCutsNoPace(t *testing.T) {
+	l := newLimiter(t, limit.Config{})
+	l.ask(ids(1, 100)...)
+	require.Equal(t, []int64{2}, l.until(510*time.Millisecond))
+	l.step(limit.Event{Kind: limit.Settle, ID: 1, Outcome: limit.Served, Limits: toldOf(1)})
+	l.step(limit.Event{Kind: limit.Settle, ID: 2, Outcome: limit.Refused, Limits: toldOf(1)})
+	assert.Len(t, l.until(61*time.Second), 59)
+}
+
+// Once a probe has found the provider back, calls are made at the limit that it told, and not faster.
+func TestAfterAnOutageTheToldLimitIsKeptAtOnce(t *testing.T) {
+	l := newLimiter(t, limit.Config{Failures: 1})
+	l.ask(ids(1, 100)...)
+	l.step(limit.Event{Kind: limit.Settle, ID: 1, Outcome: limit.Served, Limits: toldOf(10)})
+	l.step(limit.Event{Kind: limit.Settle, ID: l.until(2 * time.Second)[0], Outcome: limit.Down})
+	probe := l.until(4 * time.Second)
+	require.Len(t, probe, 1)
+	l.step(limit.Event{Kind: limit.Settle, ID: probe[0], Outcome: limit.Served, Limits: toldOf(10)})
+	assert.Len(t, l.until(5*time.Second), 9, "a hundredth is left out")
+}

@@ -54,7 +54,7 @@ var ofLimit = map[string]keyDoc{
 	"parts":       {"how many limiters know nothing of each other: each keeps to its part of all limits", "count from 1 to 1000", "fleet: {limit: {parts: 4}}"},
 	"start":       {"the first pace while no limit is known", "calls a second, from 1", "fleet: {limit: {start: 10}}"},
 	"open":        {"lets all calls pass until one that failed before is refused or finds the provider down, or a response tells a limit", "true or false", "fleet: {limit: {open: true}}"},
-	"ramp":        {"the time in which the pace may double, while no limit is known and after an outage", "duration above 0", "fleet: {limit: {ramp: 2s}}"},
+	"ramp":        {"the time in which the pace may double while no limit is known, also after an outage", "duration above 0", "fleet: {limit: {ramp: 2s}}"},
 	"max_waiting": {"the most calls that wait; one more is denied", "count from 1", "fleet: {limit: {max_waiting: 10000}}"},
 	"hold":        {"the time after which a call that nobody settled is lost", "duration above 0", "fleet: {limit: {hold: 5m}}"},
 	"yield":       {"how much a session goes back in the queue for each call it made, of which ten count", "duration above 0", "fleet: {limit: {yield: 500ms}}"},
