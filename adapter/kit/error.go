@@ -385,12 +385,14 @@ func ReadWhole(body io.Reader) ([]byte, error) {
 	if err != nil {
 		return raw, err
 	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	var value json.RawMessage
-	if err = d.Decode(&value); isEnd(err) {
-		return raw, ErrEnded
-	}
-	if err == nil && slices.Contains(doneMarks, string(bytes.TrimSpace(raw[d.InputOffset():]))) {
+	begins := bytes.TrimLeft(raw, blank)
+	value, rest := begins[:extent(begins)], begins[extent(begins):]
+	switch {
+	case !json.Valid(value):
+		if cut(raw) {
+			return raw, ErrEnded
+		}
+	case slices.Contains(doneMarks, string(bytes.TrimSpace(rest))):
 		return value, nil
 	}
 	return raw, nil

@@ -10,9 +10,9 @@ import (
 )
 
 // Events reads server-sent events to the one that take calls the last, to the mark [DONE], or to their end.
-// take gets the data of each event, which it must not keep; its error ends the reading. marked reports
-// whether there was the mark. Comments and fields other than data are ignored. The error is [ErrEnded] if an
-// event is cut off, and an [UnreadableError] if the body has no events at all.
+// take gets the data of each event as its own; its error ends the reading. marked reports whether there was
+// the mark. Comments and fields other than data are ignored. The error is [ErrEnded] if an event is cut off,
+// and an [UnreadableError] if the body has no events at all.
 func Events(body io.Reader, take func(data []byte) (last bool, err error)) (marked bool, err error) {
 	e := events{take: take}
 	lines := bufio.NewScanner(body)

@@ -23,27 +23,70 @@ func Field(name string, value json.RawMessage) Member { return Member{name, valu
 // the empty object.
 type Object []Member
 
-// ReadObject parses a JSON object; false if raw is none. It ignores what follows the object.
+// ReadObject parses a JSON object; false if raw is none. It ignores what follows the object. The values are
+// parts of raw, which must not change while they are used.
 func ReadObject(raw []byte) (Object, bool) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+	all, _, ok := parts(raw, '{')
+	if !ok {
 		return nil, false
 	}
-	var o Object
-	for d.More() {
-		t, err := d.Token()
-		name, isName := t.(string)
-		if err != nil || !isName {
-			return nil, false
-		}
-		m := Member{Name: name}
-		if d.Decode(&m.Value) != nil {
-			return nil, false
-		}
-		o = append(o, m)
+	o := make(Object, len(all)/2)
+	for n := range o {
+		o[n] = Member{Text(all[2*n]), all[2*n+1]}
 	}
-	_, err := d.Token()
-	return o, err == nil
+	return o, true
+}
+
+// blank are the characters that say nothing between and before values; between are those between the parts of
+// an object or a list.
+const (
+	blank   = " \t\r\n"
+	between = blank + ",:"
+)
+
+// parts cuts the object or the list at the beginning of raw, which begins with open, into its names and values
+// in turn, or its items; false if there is none. Nothing is copied: replies are large. rest is what follows.
+func parts(raw []byte, open byte) (all []json.RawMessage, rest []byte, ok bool) {
+	raw = bytes.TrimLeft(raw, blank)
+	if len(raw) == 0 || raw[0] != open {
+		return nil, nil, false
+	}
+	end := extent(raw)
+	if !json.Valid(raw[:end]) {
+		return nil, nil, false
+	}
+	all = []json.RawMessage{}
+	left := bytes.TrimLeft(raw[1:end-1], between)
+	for len(left) > 0 {
+		n := extent(left)
+		all, left = append(all, left[:n:n]), bytes.TrimLeft(left[n:], between)
+	}
+	return all, raw[end:], true
+}
+
+// extent returns the length of the JSON value at the beginning of raw; all of raw if it has no end.
+func extent(raw []byte) int {
+	depth, quoted := 0, false
+	for n := 0; n < len(raw); n++ {
+		switch c := raw[n]; {
+		case quoted && c == '\\':
+			n++
+		case c == '"':
+			if quoted = !quoted; !quoted && depth == 0 {
+				return n + 1
+			}
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			if depth--; depth <= 0 {
+				return n + 1
+			}
+		case depth == 0 && strings.IndexByte(between, c) >= 0:
+			return n
+		}
+	}
+	return len(raw)
 }
 
 // cut reports whether raw is a truncated JSON text, or empty: the connection broke, and the body is not
@@ -100,10 +143,10 @@ func (o Object) Without(names ...string) Object {
 	return slices.DeleteFunc(slices.Clone(o), func(m Member) bool { return slices.Contains(names, m.Name) })
 }
 
-// Items returns the items of a JSON array; nil if raw is none.
+// Items returns the items of a JSON array; nil if raw is none. They are parts of raw, as in [ReadObject].
 func Items(raw []byte) []json.RawMessage {
-	var items []json.RawMessage
-	if json.Unmarshal(raw, &items) != nil {
+	items, rest, _ := parts(raw, '[')
+	if len(bytes.TrimLeft(rest, blank)) > 0 {
 		return nil
 	}
 	return items

@@ -1,11 +1,13 @@
 package kit
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,13 +37,10 @@ type Extras map[string]json.RawMessage
 
 // Keep adds some members of a JSON object. A later one replaces an earlier one; null adds nothing.
 func (e *Extras) Keep(object json.RawMessage, names ...string) {
-	var all map[string]json.RawMessage
-	if json.Unmarshal(object, &all) != nil {
-		return
-	}
-	for _, name := range names {
-		if v := all[name]; len(v) > 0 && string(v) != "null" {
-			e.Set(name, v)
+	o, _ := ReadObject(object)
+	for _, m := range o {
+		if slices.Contains(names, m.Name) && string(m.Value) != "null" {
+			e.Set(m.Name, bytes.Clone(m.Value))
 		}
 	}
 }

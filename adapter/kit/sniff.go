@@ -40,9 +40,6 @@ func Sniff(body io.ReadCloser) (Form, io.ReadCloser) {
 	}
 }
 
-// blank are the characters before a body that say nothing.
-const blank = " \t\r\n"
-
 const byteOrderMark = "\ufeff"
 
 type sniffed struct {

@@ -88,7 +88,7 @@ func (r *chatReply) readBody(body []byte) (message.Reply, error) {
 	if !ok || !json.Valid(body) {
 		return message.Reply{}, kit.NoReply(body, invalid("the reply is not the JSON that the API promises"))
 	}
-	choices := kit.Items(doc.Get("choices"))
+	choices := listed(doc.Get("choices"))
 	switch {
 	case tellsError(doc, choices):
 		return message.Reply{}, reportedError(body)
@@ -96,7 +96,7 @@ func (r *chatReply) readBody(body []byte) (message.Reply, error) {
 		return message.Reply{}, kit.NoReply(body, invalid("the reply has no choice"))
 	}
 	r.collect(body, "message")
-	choice, _ := kit.ReadObject(choices[0])
+	choice := choices[0]
 	said, _ := kit.ReadObject(choice.Get("message"))
 	p := &r.parts
 	p.model, p.id, p.usage, p.finish = doc.Text("model"), doc.Text("id"), chatUsage(doc.Get("usage")),
@@ -122,7 +122,7 @@ func (r *chatReply) event(data []byte, tell func(loop.Delta)) (bool, error) {
 	if !ok || !json.Valid(data) {
 		return false, kit.NoReply(data, invalid("an event of the stream is not the JSON that the API promises"))
 	}
-	choices := kit.Items(chunk.Get("choices"))
+	choices := listed(chunk.Get("choices"))
 	isError := tellsError(chunk, choices)
 	if isError && finishOf(p.finish) != message.Length {
 		return false, reportedError(data)
@@ -140,8 +140,8 @@ func (r *chatReply) event(data []byte, tell func(loop.Delta)) (bool, error) {
 		return true, r.whole(data, tell)
 	}
 	r.collect(data, "delta")
-	for _, raw := range choices {
-		if choice, _ := kit.ReadObject(raw); kit.Count(choice.Get("index")) == 0 {
+	for _, choice := range choices {
+		if kit.Count(choice.Get("index")) == 0 {
 			p.finish = cmp.Or(choice.Text("finish_reason"), p.finish)
 			r.delta(choice.Get("delta"), tell)
 		}
@@ -150,12 +150,9 @@ func (r *chatReply) event(data []byte, tell func(loop.Delta)) (bool, error) {
 }
 
 // isWhole reports whether an event of a stream is a whole reply: it has a message and no delta.
-func isWhole(choices []json.RawMessage) bool {
-	if len(choices) == 0 {
-		return false
-	}
-	first, _ := kit.ReadObject(choices[0])
-	return first.Get("message") != nil && slices.Contains([]string{"", "null"}, string(first.Get("delta")))
+func isWhole(choices []kit.Object) bool {
+	return len(choices) > 0 && choices[0].Get("message") != nil &&
+		slices.Contains([]string{"", "null"}, string(choices[0].Get("delta")))
 }
 
 // whole reads a whole reply in place of a stream.
@@ -219,7 +216,7 @@ type pieceReader struct{ kit.Pieces }
 
 // piece reads a piece: a JSON string, or by other if it is none.
 func (r *pieceReader) piece(raw json.RawMessage, other func(json.RawMessage) string) string {
-	if _, isText := kit.ReadText(raw); isText {
+	if bytes.HasPrefix(raw, []byte(`"`)) {
 		return r.Add(raw)
 	}
 	return other(raw)
@@ -248,6 +245,11 @@ func objects(raw json.RawMessage) (all []kit.Object) {
 	if one, alone := kit.ReadObject(raw); alone {
 		return []kit.Object{one}
 	}
+	return listed(raw)
+}
+
+// listed returns the objects of a list. An item that is no object is an empty one.
+func listed(raw json.RawMessage) (all []kit.Object) {
 	for _, item := range kit.Items(raw) {
 		o, _ := kit.ReadObject(item)
 		all = append(all, o)
@@ -471,11 +473,10 @@ func counted(names []string, in ...kit.Object) int64 {
 
 // streamUsage returns the usage in an event of a stream; nil for none. Groq puts it elsewhere, and Moonshot
 // into the choice.
-func streamUsage(chunk kit.Object, choices []json.RawMessage) json.RawMessage {
+func streamUsage(chunk kit.Object, choices []kit.Object) json.RawMessage {
 	groq, _ := kit.ReadObject(chunk.Get("x_groq"))
 	places := []json.RawMessage{chunk.Get("usage"), groq.Get("usage")}
-	for _, raw := range choices {
-		choice, _ := kit.ReadObject(raw)
+	for _, choice := range choices {
 		places = append(places, choice.Get("usage"))
 	}
 	for _, usage := range places {
@@ -487,12 +488,9 @@ func streamUsage(chunk kit.Object, choices []json.RawMessage) json.RawMessage {
 }
 
 // tellsError reports whether a body with some choices has an error in place of a reply, or within a choice.
-func tellsError(doc kit.Object, choices []json.RawMessage) bool {
+func tellsError(doc kit.Object, choices []kit.Object) bool {
 	if kit.IsError(doc.Get("error")) || doc.Text("object") == "error" {
 		return true
 	}
-	return slices.ContainsFunc(choices, func(raw json.RawMessage) bool {
-		choice, _ := kit.ReadObject(raw)
-		return kit.IsError(choice.Get("error"))
-	})
+	return slices.ContainsFunc(choices, func(choice kit.Object) bool { return kit.IsError(choice.Get("error")) })
 }
