@@ -54,7 +54,8 @@ func (f *Fold) Came(question string) (came Came, ok bool) {
 		later := func(o answeredCall) bool { return o.turn == a.turn && o.index == a.index }
 		came.Open = !b.Calls[a.index].Ended() && !slices.ContainsFunc(f.answered[n+1:], later)
 	}
-	came.Again = came.Open && slices.ContainsFunc(st.Asks(), func(q machine.Ask) bool { return q.Index == a.index })
+	same := func(q machine.Ask) bool { return q.Index == a.index }
+	came.Again = came.Open && slices.ContainsFunc(st.Asks(), same)
 	return came, true
 }
 

@@ -125,8 +125,8 @@ func stripOf(runs []*run, views []*runView) *chartView {
 	if took < 2 {
 		return nil
 	}
-	strip := &chartView{Says: fmt.Sprintf("All %d runs, %s without the time between them, to scale", len(runs), short(whole)),
-		Lanes: []laneView{{Name: "runs"}, {Name: "time"}}}
+	strip := &chartView{Lanes: []laneView{{Name: "runs"}, {Name: "time"}}}
+	strip.Says = fmt.Sprintf("All %d runs, %s without the time between them, to scale", len(runs), short(whole))
 	at := time.Duration(0)
 	for n, v := range views {
 		b := barView{Y: 2, Height: 16, Tone: v.Tone, Link: fmt.Sprint("run", v.Number),

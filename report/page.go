@@ -69,8 +69,9 @@ func (p Page) Ago() string {
 type stateWord struct{ Word, Tone string }
 
 // stateTones are the tones of the words with which Says may begin.
-var stateTones = map[string]string{"asks": "warn", "failed": "bad", "done": "good", "waiting": "wait", "running": "",
-	"interrupted": ""}
+var stateTones = map[string]string{
+	"asks": "warn", "failed": "bad", "done": "good", "waiting": "wait", "running": "", "interrupted": "",
+}
 
 // State is the state with which Says begins, or nil, and Sentence the rest.
 func (p Page) State() *stateWord {

@@ -69,7 +69,8 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.remember(w, said.By)
-	http.Redirect(w, r, c.after(r.Context(), pending{Ask: &machine.Ask{ID: of}, in: s}.anchor()), http.StatusSeeOther)
+	anchor := pending{Ask: &machine.Ask{ID: of}, in: s}.anchor()
+	http.Redirect(w, r, c.after(r.Context(), anchor), http.StatusSeeOther)
 }
 
 // after is the address to which an answer leads: the inbox with what comes of it, at the next question.

@@ -84,7 +84,9 @@ func TestTheConsoleInABrowser(t *testing.T) {
 	}
 	tab := browser.Open(t)
 	dir, goesOn := fleet(t)
-	server := httptest.NewServer(open(t, string(dir), soonAfter, func(s *console.Settings) { s.Hosts = nil }))
+	c := open(t, string(dir), soonAfter, func(s *console.Settings) { s.Hosts = nil })
+	ask(t, c, "GET", "/api/sessions") // all is read, however long that takes
+	server := httptest.NewServer(c)
 	defer server.Close()
 	defer tab.Go("about:blank", "true") // its stream ends
 

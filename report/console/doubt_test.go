@@ -3,6 +3,7 @@ package console_test
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -12,6 +13,7 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/agent"
+	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
@@ -20,14 +22,48 @@ import (
 // The process of a run died while an agent in its agent paid: of the outer calls too nobody knows what they
 // did.
 func TestWhatAnAgentLeftInDoubtCountsForTheRunsAroundIt(t *testing.T) {
+	var answer struct{ Sessions []journal.Summary }
+	c := open(t, threeDeep(t, false))
+	for range 2 {
+		require.NoError(t, json.Unmarshal([]byte(body(t, ask(t, c, "GET", "/api/sessions"))), &answer))
+		require.Len(t, answer.Sessions, 3)
+		for _, s := range answer.Sessions {
+			assert.Equal(t, 1, s.InDoubt, s.Session)
+			assert.Equal(t, journal.SessionInterrupted, s.State)
+		}
+	}
+}
+
+// What an agent in an agent asks is said of the runs around it, too.
+func TestWhatAnAgentAsksIsSaidOfTheRunsAroundIt(t *testing.T) {
+	var answer struct{ Sessions []journal.Summary }
+	require.NoError(t, json.Unmarshal([]byte(body(t, ask(t, open(t, threeDeep(t, true)), "GET", "/api/sessions"))), &answer))
+	require.Len(t, answer.Sessions, 3)
+	for n, s := range answer.Sessions {
+		assert.Equal(t, n < 2, strings.HasSuffix(s.Why, "; its agent asks: pay?"), "%s: %s", s.Session, s.Why)
+	}
+	assert.Equal(t, "pay?", answer.Sessions[2].Why)
+}
+
+// threeDeep has the journals of a run, its agent and that one's agent as they are while the last pays, or
+// asks whether it may.
+func threeDeep(t *testing.T, asks bool) (dir string) {
+	t.Helper()
 	store, dir := new(looptest.Store), t.TempDir()
-	died := func(context.Context, struct{}) (string, error) {
+	keep := func() {
 		for _, id := range []string{"trip", "trip.1.1.1", "trip.1.1.1.1.1.1"} {
 			put(t, dir, id+".jsonl", store.Text(id))
 		}
-		return "", nil
 	}
-	inside := tool.New("pay", "Pays.", died)
+	opts := []loop.Option{loop.WithClock(looptest.NewClock())}
+	inside := tool.New("pay", "Pays.", func(context.Context, struct{}) (string, error) { keep(); return "", nil })
+	if asks {
+		inside = tool.New("pay", "Pays.", func(context.Context, struct{}) (string, error) { return "", nil }, always)
+		opts = append(opts, loop.WithApprover(func(context.Context, loop.PersonQuestion) (machine.Response, error) {
+			keep()
+			return machine.Response{Verdict: machine.Approve}, nil
+		}))
+	}
 	for _, of := range [][2]string{{"clerk", "pay"}, {"desk", "clerk"}, {"", "desk"}} {
 		set, err := tool.NewSet(inside)
 		require.NoError(t, err)
@@ -45,17 +81,8 @@ func TestWhatAnAgentLeftInDoubtCountsForTheRunsAroundIt(t *testing.T) {
 		require.NoError(t, err)
 		s, err := session.New(session.Config{ID: "trip", Journal: j})
 		require.NoError(t, err)
-		_, err = fixture.Run(t.Context(), model, s, loop.Input{Prompt: "Go."}, loop.Config{Tools: set}, loop.WithClock(looptest.NewClock()))
+		_, err = fixture.Run(t.Context(), model, s, loop.Input{Prompt: "Go."}, loop.Config{Tools: set}, opts...)
 		require.NoError(t, err)
 	}
-	var answer struct{ Sessions []journal.Summary }
-	c := open(t, dir)
-	for range 2 {
-		require.NoError(t, json.Unmarshal([]byte(body(t, ask(t, c, "GET", "/api/sessions"))), &answer))
-		require.Len(t, answer.Sessions, 3)
-		for _, s := range answer.Sessions {
-			assert.Equal(t, 1, s.InDoubt, s.Session)
-			assert.Equal(t, journal.SessionInterrupted, s.State)
-		}
-	}
+	return dir
 }

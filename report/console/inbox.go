@@ -362,8 +362,8 @@ func answered(anchor string, open []pending, taken []settled) *settled {
 	}
 	for _, a := range open {
 		if a.anchor() == anchor && a.given != "" {
-			return &settled{Anchor: anchor, Session: a.in.id, Link: a.in.row.Link, Tool: brief(cmp.Or(a.Tool, "the answer")),
-				How: a.given, Came: notTaken}
+			return &settled{Anchor: anchor, Session: a.in.id, Link: a.in.row.Link,
+				Tool: brief(cmp.Or(a.Tool, "the answer")), How: a.given, Came: notTaken}
 		}
 	}
 	return nil

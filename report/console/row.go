@@ -20,6 +20,8 @@ type row struct {
 	// that cannot be read; 0 if there is none.
 	Store   string
 	Damaged int64
+	// own is what Why says of the session without its agents.
+	own string
 
 	Key, Link string
 	Attempt   attempt
@@ -47,6 +49,7 @@ func (c *Console) row(s *watched) *row {
 	case s.err != nil:
 		r.State, r.Why = journal.SessionFailed, "cannot be read: "+brief(s.err.Error())
 	}
+	r.own = r.Why
 	if r.traits = s.traits; len(c.settings.Stores) > 1 {
 		r.Store = c.settings.Stores[s.store].Name
 	}

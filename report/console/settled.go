@@ -57,8 +57,9 @@ func (c *Console) settled(s *watched, g *machine.Given) settled {
 	if who := by(g.By); who != "" {
 		how += " " + who
 	}
-	one := settled{Anchor: pending{Ask: &machine.Ask{ID: g.Question}, in: s}.anchor(), Session: s.id, Link: s.row.Link,
-		Tool: brief(cmp.Or(g.Tool, "the answer")), How: how + " at " + clock(g.At), at: g.At}
+	one := settled{Session: s.id, Link: s.row.Link, Tool: brief(cmp.Or(g.Tool, "the answer")),
+		How: how + " at " + clock(g.At), at: g.At}
+	one.Anchor = pending{Ask: &machine.Ask{ID: g.Question}, in: s}.anchor()
 	switch came, ok := s.came[g.Question]; {
 	case !ok:
 	case g.Verdict == machine.Approve, g.Verdict == machine.RunAgain, g.Verdict == machine.GoOn && g.Changed:
@@ -73,8 +74,8 @@ func (c *Console) settled(s *watched, g *machine.Given) settled {
 // rulings say how a question was answered.
 var rulings = map[machine.Ruling]string{
 	machine.Approve: "approved", machine.Refuse: "refused", machine.WasDone: "said to be done",
-	machine.WasNotDone: "said not to be done", machine.RunAgain: "told to run again", machine.NobodyKnows: "left in doubt",
-	machine.GoOn: "told to go on", machine.EndRun: "ended",
+	machine.WasNotDone: "said not to be done", machine.RunAgain: "told to run again",
+	machine.NobodyKnows: "left in doubt", machine.GoOn: "told to go on", machine.EndRun: "ended",
 }
 
 func ruled(r machine.Ruling) string { return cmp.Or(rulings[r], words(brief(string(r)))) }

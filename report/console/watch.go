@@ -146,7 +146,7 @@ func (w *watcher) refresh(ctx context.Context) error {
 			w.version++
 		}
 	}
-	w.tellDoubts()
+	w.tellOuter()
 	w.at, w.err = w.clock.Now(), err
 	select {
 	case <-w.first:
@@ -178,15 +178,37 @@ func (s *watched) isSettled(now time.Time) bool {
 	return s.State.Ended() || rests && (s.Until.IsZero() || now.Before(s.Until))
 }
 
-// tellDoubts counts the calls under way as in doubt whose agents have left something in doubt.
-func (w *watcher) tellDoubts() {
+// tellOuter counts the calls under way as in doubt whose agents have left something in doubt, and says what
+// their agents ask.
+func (w *watcher) tellOuter() {
 	for k, s := range w.sessions {
-		if n := w.doubts(s, 0); n != s.row.InDoubt {
+		n, why := w.doubts(s, 0), s.row.own
+		if asks := w.asks(s, 0); asks != "" {
+			why += "; its agent asks: " + asks
+		}
+		if n != s.row.InDoubt || why != s.row.Why {
 			is, r := *s, *s.row
-			r.InDoubt, is.row = n, &r
+			r.InDoubt, r.Why, is.row = n, why, &r
 			w.sessions[k] = &is
 		}
 	}
+}
+
+// asks is what an agent in a call under way asks; empty if none does.
+func (w *watcher) asks(s *watched, depth int) string {
+	for _, id := range s.inside {
+		c := w.sessions[key{s.store, id}]
+		if c == nil || c.outer == "" || depth >= deepest {
+			continue
+		}
+		if c.State == journal.SessionAsks {
+			return c.row.own
+		}
+		if asks := w.asks(c, depth+1); asks != "" {
+			return asks
+		}
+	}
+	return ""
 }
 
 // deepest is how deep agents are looked into; a journal may say that it is its own.

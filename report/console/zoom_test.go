@@ -37,7 +37,9 @@ func TestPagesAtFourHundredPercentWithoutColoursInABrowser(t *testing.T) {
 	dir, _ := fleet(t)
 	looked(t, dir, "rooms", 20)
 	put(t, string(dir), "order-66.jsonl", asked(t, "order-66", `{"to":"`+attack+`","cents":1,"currency":"EUR"}`, 20*time.Minute, pay(always)))
-	server := httptest.NewServer(open(t, string(dir), soonAfter, func(s *console.Settings) { s.Hosts = nil }))
+	c := open(t, string(dir), soonAfter, func(s *console.Settings) { s.Hosts = nil })
+	ask(t, c, "GET", "/api/sessions") // all is read, however long that takes
+	server := httptest.NewServer(c)
 	defer server.Close()
 	tab := browser.Open(t)
 	defer tab.Go("about:blank", "true") // its stream ends
