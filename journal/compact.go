@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/retake-go/retake/internal/chain"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/session"
 )
@@ -43,16 +44,16 @@ func compact(ctx context.Context, store Store, session string, key []byte, drops
 	}
 	log, err := store.Open(ctx, session)
 	if err != nil {
-		return err
+		return chain.Bounded(err)
 	}
 	lines, at, err := compacted(ctx, log, key, drops)
 	if err == nil {
 		err = log.Replace(ctx, at, lines)
 	}
 	if err != nil {
-		err = fmt.Errorf("compacting the journal of session %q: %w", session, err)
+		err = fmt.Errorf("compacting the journal of session %q: %w", session, chain.Bounded(err))
 	}
-	return errors.Join(err, log.Close())
+	return errors.Join(err, chain.Bounded(log.Close()))
 }
 
 // compacted returns the lines of the compacted journal without the ends that are dropped, and the length of

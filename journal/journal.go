@@ -62,7 +62,7 @@ func Open(ctx context.Context, store Store, session string, s Settings) (*Journa
 		folds: newFolds(s.Redact.redactor(ctx, session)),
 	}
 	if err := j.read(session); err != nil {
-		return nil, errors.Join(err, log.Close())
+		return nil, errors.Join(chain.Bounded(err), chain.Bounded(log.Close()))
 	}
 	return j, nil
 }
@@ -484,7 +484,7 @@ func (j *Journal) Close() error {
 		err = j.flush(false)
 	}
 	j.broken = errClosed
-	return errors.Join(err, j.log.Close())
+	return errors.Join(err, chain.Bounded(j.log.Close()))
 }
 
 var errClosed = fmt.Errorf("%w: it is closed: open it again", ErrUnwritable)

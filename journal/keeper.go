@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/retake-go/retake/internal/chain"
 )
 
 // Keeper is a [Store] that tells of its journals while others write to them. It takes no lock and keeps
@@ -88,7 +90,7 @@ func deleteIf(
 ) error {
 	log, err := store.Open(ctx, session)
 	if err != nil {
-		return err
+		return chain.Bounded(err)
 	}
 	d, can := log.(Deleter)
 	if !can {
@@ -98,7 +100,7 @@ func deleteIf(
 	if err == nil {
 		err = d.Delete(ctx, end)
 	}
-	return errors.Join(err, log.Close())
+	return errors.Join(chain.Bounded(err), chain.Bounded(log.Close()))
 }
 
 // lengthOf returns where the complete lines of a journal end.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/retake-go/retake/internal/chain"
 	"github.com/retake-go/retake/internal/sealedline"
 )
 
@@ -195,6 +196,18 @@ type lineReader struct {
 
 func newLineReader(in io.Reader) lineReader { return lineReader{in: bufio.NewReaderSize(in, readRoom)} }
 
+// whyEnded returns why a text has ended, which only [io.EOF] itself says of a whole one. An error that wraps
+// it is one of a connection, say.
+func whyEnded(err error) error {
+	if err == nil || err == io.EOF {
+		return err
+	}
+	if err = chain.Bounded(err); errors.Is(err, io.EOF) {
+		return fmt.Errorf("the text was cut off: %v", err) // it must not wrap it
+	}
+	return err
+}
+
 // next returns the next line with its line feed, valid until the next call. With an error it returns the rest
 // of the text. For a line of more than most bytes it returns the beginning, without line feed and error.
 func (l *lineReader) next(most int) ([]byte, error) {
@@ -216,8 +229,8 @@ func (l *lineReader) next(most int) ([]byte, error) {
 		switch {
 		case len(l.line) > most:
 			return l.line, nil
-		case !errors.Is(err, bufio.ErrBufferFull):
-			return l.line, err
+		case err != bufio.ErrBufferFull:
+			return l.line, whyEnded(err)
 		}
 	}
 }

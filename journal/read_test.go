@@ -3,8 +3,11 @@ package journal_test
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"unicode/utf16"
 
@@ -64,4 +67,22 @@ func TestAJournalThatWasCopiedAsText(t *testing.T) {
 			assert.ErrorContains(t, err, test.want)
 		})
 	}
+}
+
+// cutOff is a text whose end was not reached.
+type cutOff struct{ io.Reader }
+
+func (c cutOff) Read(b []byte) (int, error) {
+	n, err := c.Reader.Read(b)
+	if err != nil {
+		err = fmt.Errorf("read tcp: %w", err)
+	}
+	return n, err
+}
+
+// A text that was cut off is not taken for a whole one, although the error wraps io.EOF.
+func TestATextThatWasCutOffIsNotWhole(t *testing.T) {
+	_, err := journal.NewReader(cutOff{strings.NewReader("")}).Next()
+	assert.EqualError(t, err, "the text was cut off: read tcp: EOF")
+	assert.NotErrorIs(t, err, io.EOF)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/retake-go/retake/internal/chain"
 	"github.com/retake-go/retake/loop/machine"
 )
 
@@ -99,7 +100,7 @@ func Last(ctx context.Context, store Keeper, session string) (*Fold, error) {
 		last, err = f.Last()
 	}
 	if err != nil {
-		return &Fold{Header: Header{Session: session}}, fmt.Errorf("session %q: %w", session, err)
+		return &Fold{Header: Header{Session: session}}, fmt.Errorf("session %q: %w", session, chain.Bounded(err))
 	}
 	return last, nil
 }
@@ -124,7 +125,7 @@ func (f Filter) Takes(s Summary) bool {
 func Summaries(ctx context.Context, store Keeper, f Filter, now time.Time) iter.Seq2[Summary, error] {
 	return func(yield func(Summary, error) bool) {
 		all, err := store.Stats(ctx)
-		if err != nil && !yield(Summary{}, err) {
+		if err != nil && !yield(Summary{}, chain.Bounded(err)) {
 			return
 		}
 		for _, stat := range all {

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/retake-go/retake/internal/chain"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/journal/inbox"
 	"github.com/retake-go/retake/loop/machine"
@@ -71,7 +72,7 @@ func (p *process) hear(w session.Words) error {
 	if p.remembers() {
 		item, err := inbox.ItemOf(w)
 		if err == nil {
-			err = p.inbox.Put(context.Background(), p.journal.Session(), item)
+			err = chain.Bounded(p.inbox.Put(context.Background(), p.journal.Session(), item))
 		}
 		if err != nil && !errors.Is(err, journal.ErrAnswered) {
 			return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/chain"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/schema"
@@ -60,7 +61,7 @@ func PutAnswer(
 		return item, &machine.AnswerError{Question: answer.Question, Err: machine.ErrMisfit,
 			Why: "it is not JSON: " + err.Error()}
 	}
-	err = in.Put(ctx, session, item)
+	err = chain.Bounded(in.Put(ctx, session, item))
 	if first, there := errors.AsType[*journal.AnsweredError](err); there {
 		return item, &machine.AnswerError{Question: answer.Question, Err: machine.ErrAnswered, Why: waits(first.First)}
 	}
@@ -104,7 +105,7 @@ func stands(
 		return nil // the run has taken it
 	}
 	if err = f.State.ResponseFault(answer, answer.At); err != nil {
-		return errors.Join(err, store.Remove(ctx, session, item))
+		return errors.Join(err, chain.Bounded(store.Remove(ctx, session, item)))
 	}
 	return nil
 }

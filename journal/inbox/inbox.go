@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/retake-go/retake/internal/chain"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 )
@@ -70,7 +71,7 @@ func PendingOf(ctx context.Context, store Store, session string, now time.Time) 
 		}
 		all = append(all, q)
 	}
-	return all, err
+	return all, chain.Bounded(err)
 }
 
 func isAnswerTo(question string) func(journal.Item) bool {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/retake-go/retake/internal/chain"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/session"
@@ -37,7 +38,7 @@ func Say(ctx context.Context, store Store, session string, w session.Words) erro
 	}
 	item, err := ItemOf(w)
 	if err == nil {
-		err = store.Put(ctx, session, item)
+		err = chain.Bounded(store.Put(ctx, session, item))
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/retake-go/retake/internal/chain"
 	"github.com/retake-go/retake/internal/sealedline"
 	"github.com/retake-go/retake/journal"
 )
@@ -39,7 +40,7 @@ func (b inbox) Put(ctx context.Context, session string, item journal.Item) error
 	if err != nil {
 		return fmt.Errorf("sealed: key %q: %w", s.KeyID(), err)
 	}
-	err = b.in.Put(ctx, session, item)
+	err = chain.Bounded(b.in.Put(ctx, session, item))
 	if answered, late := errors.AsType[*journal.AnsweredError](err); late {
 		if answered.First, err = b.open(session, answered.First); err == nil {
 			return answered

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/retake-go/retake/internal/chain"
 	"github.com/retake-go/retake/journal"
 )
 
@@ -51,9 +52,9 @@ func Seal(ctx context.Context, in journal.Store, session string, with ...Sealer)
 	}
 	l, err := in.Open(ctx, session)
 	if err != nil {
-		return err
+		return chain.Bounded(err)
 	}
-	defer func() { err = errors.Join(err, l.Close()) }()
+	defer func() { err = errors.Join(chain.Bounded(err), chain.Bounded(l.Close())) }()
 	stored, err := l.Read(ctx)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/retake-go/retake/internal/chain"
 	"github.com/retake-go/retake/limit"
 )
 
@@ -190,7 +191,7 @@ func (b *above) exchange(t todo) (outcome, error) {
 	answered := make(chan answer, 1)
 	go func() {
 		out, err := b.tried(ctx, t)
-		answered <- answer{out, err}
+		answered <- answer{out, chain.Bounded(err)}
 	}()
 	select {
 	case a := <-answered:

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/retake-go/retake/internal/chain"
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
@@ -296,7 +297,7 @@ func (w *watcher) follow(ctx context.Context, s *watched, now time.Time) error {
 func (s *watched) read(ctx context.Context, store journal.Keeper) error {
 	in, err := store.Peek(ctx, s.id)
 	if err != nil {
-		return err
+		return chain.Bounded(err)
 	}
 	return errors.Join(s.follower.Read(in), in.Close())
 }
