@@ -201,6 +201,30 @@ func pageOf(s *scan, all *kept, runs []*run, left int, within Page) *pageView {
 	return p
 }
 
+// stateWord is a state with its tone.
+type stateWord struct{ Word, Tone string }
+
+// stateTones are the tones of the words with which Says may begin.
+var stateTones = map[string]string{
+	"asks": "warn", "failed": "bad", "done": "good", "waiting": "wait", "running": "", "interrupted": "",
+}
+
+// State is the state with which Says begins, or nil, and Sentence the rest.
+func (p *pageView) State() *stateWord {
+	word, _, _ := strings.Cut(p.Within.Says, ". ")
+	if tone, known := stateTones[word]; known {
+		return &stateWord{word, tone}
+	}
+	return nil
+}
+
+func (p *pageView) Sentence() string {
+	if s := p.State(); s != nil {
+		return strings.TrimPrefix(p.Within.Says, s.Word+". ")
+	}
+	return p.Within.Says
+}
+
 // Turns is the number of turns of all runs.
 func (p *pageView) Turns() (n int) {
 	for _, r := range p.Runs {

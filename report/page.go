@@ -1,7 +1,6 @@
 package report
 
 import (
-	"strings"
 	"time"
 
 	"github.com/retake-go/retake/internal/several"
@@ -63,30 +62,6 @@ func (p Page) Ago() string {
 		return ""
 	}
 	return several.Rough(p.Now.Sub(p.Last))
-}
-
-// stateWord is a state with its tone.
-type stateWord struct{ Word, Tone string }
-
-// stateTones are the tones of the words with which Says may begin.
-var stateTones = map[string]string{
-	"asks": "warn", "failed": "bad", "done": "good", "waiting": "wait", "running": "", "interrupted": "",
-}
-
-// State is the state with which Says begins, or nil, and Sentence the rest.
-func (p Page) State() *stateWord {
-	word, _, _ := strings.Cut(p.Says, ". ")
-	if tone, known := stateTones[word]; known {
-		return &stateWord{word, tone}
-	}
-	return nil
-}
-
-func (p Page) Sentence() string {
-	if s := p.State(); s != nil {
-		return strings.TrimPrefix(p.Says, s.Word+". ")
-	}
-	return p.Says
 }
 
 // LastMS and NowMS are times for the script.

@@ -79,7 +79,10 @@ func factsOf(f *journal.Fold, s journal.Summary, lines int64, showSecrets bool) 
 			t.inside = append(t.inside, id)
 		}
 	}
-	t.given, t.came = slices.Clone(st.Given[max(0, len(st.Given)-maxSettled):]), map[string]journal.Came{}
+	t.given = slices.Clone(st.Given[max(0, len(st.Given)-maxSettled):])
+	if len(t.given) > 0 {
+		t.came = map[string]journal.Came{}
+	}
 	for _, g := range t.given {
 		if came, ok := f.Came(g.Question); ok {
 			t.came[g.Question] = came
