@@ -12,9 +12,10 @@ import (
 // Model calls a language model. An implementation must turn off the retries of its SDK, because two layers of
 // retries multiply.
 type Model interface {
-	// Reply returns the whole reply. A stream that breaks is an error. Errors with a class of the transport
-	// plane are retried under the transport policy; see package fault. Reply must not change req, and may be
-	// called from several runs at once. The run does not wait for a Reply that ignores the end of ctx.
+	// Reply returns the whole reply. A stream that breaks is an error, beside which only Source counts. Errors
+	// with a class of the transport plane are retried under the transport policy; see package fault. Reply must
+	// not change req, and may be called from several runs at once. The run does not wait for a Reply that
+	// ignores the end of ctx.
 	//
 	// The transcript keeps the Calls of a reply. The model must not write to that list after returning it.
 	// Runs only read it, so several replies may share it.

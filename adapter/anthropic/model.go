@@ -69,7 +69,7 @@ func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, err
 	for paused := 0; ; paused++ {
 		got, err := m.once(ctx, params, req.Stream, paused)
 		if err != nil {
-			return message.Reply{}, err
+			return message.Reply{Source: got.source}, err
 		}
 		if reply.add(got); !got.paused() {
 			whole := reply.reply(m.cfg.Model)
@@ -99,7 +99,7 @@ func (m *Model) once(
 		err = &kit.ReportedError{Code: "server_error", Say: say, Final: true}
 	}
 	if err != nil {
-		return nil, x.Fail(ctx, kit.Trouble{Cause: err})
+		return &received{source: x.Source("", "")}, x.Fail(ctx, kit.Trouble{Cause: err})
 	}
 	got.source = x.Source(got.message.ID, string(got.message.StopReason))
 	if m.cfg.OnResponse != nil {

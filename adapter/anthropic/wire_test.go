@@ -42,3 +42,13 @@ func TestAModelNamesItsProvider(t *testing.T) {
 		assert.Equal(t, machine.ModelInfo{Name: "m", Provider: c.want, MaxOutputTokens: 5}, model.Describe())
 	}
 }
+
+// Observers are told the address of a server that refused a call.
+func TestARefusalHasItsSource(t *testing.T) {
+	s := kittest.Serve(t, "401 Unauthorized\n\n")
+	m, err := adapter().New(s.URL, s.Client)
+	require.NoError(t, err)
+	reply, err := m.Reply(t.Context(), kittest.Asks()["plain"])
+	require.Error(t, err)
+	assert.Equal(t, "127.0.0.1", reply.Source.Host)
+}

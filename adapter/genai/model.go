@@ -89,7 +89,7 @@ func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, err
 		err = got.unusable()
 	}
 	if err != nil {
-		return message.Reply{}, x.Fail(ctx, kit.Trouble{Cause: err})
+		return message.Reply{Source: x.Source("", "")}, x.Fail(ctx, kit.Trouble{Cause: err})
 	}
 	reply := got.reply(x.Model)
 	reply.Source = x.Source(got.responseID, got.finish)

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	sdk "google.golang.org/genai"
 
 	"github.com/retake-go/retake/adapter/genai"
@@ -41,3 +43,13 @@ func adapter(model string) kittest.Config {
 const yes = `{"candidates":[{"content":{"parts":[{"text":"Yes."}]},"finishReason":"STOP"}]}`
 
 func TestAdapter(t *testing.T) { kittest.Run(t, adapter("gemini-3-pro")) }
+
+// Observers are told the address of a server that refused a call.
+func TestARefusalHasItsSource(t *testing.T) {
+	s := kittest.Serve(t, "401 Unauthorized\n\n")
+	m, err := adapter("gemini-3-pro").New(s.URL, s.Client)
+	require.NoError(t, err)
+	reply, err := m.Reply(t.Context(), kittest.Asks()["plain"])
+	require.Error(t, err)
+	assert.Equal(t, "127.0.0.1", reply.Source.Host)
+}

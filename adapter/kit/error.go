@@ -118,7 +118,7 @@ type Head struct {
 	Header http.Header
 	// At is the time of the response: see receivedAt.
 	At time.Time
-	// Host and Port are the address that answered.
+	// Host and Port are the address that answered, or was asked if none did.
 	Host string
 	Port int
 	// Refusal is the body of a failed response, and Form what that of a good one is: see [Head.Send].
@@ -134,6 +134,7 @@ func (h *Head) Send(
 	r *http.Request, next func(*http.Request) (*http.Response, error),
 ) (*http.Response, error) {
 	h.Key = cmp.Or(h.Key, keyOf(r.Header))
+	h.Host, h.Port = addressOf(r.URL)
 	resp, err := next(r)
 	if err != nil {
 		return resp, err
@@ -167,7 +168,8 @@ func (h *Head) came(resp *http.Response) {
 	}
 }
 
-// Source returns where a reply came from. id and finish are the provider's words.
+// Source returns where a reply came from. id and finish are the provider's words. Beside an error they are
+// empty.
 func (h *Head) Source(id, finish string) message.Source {
 	return message.Source{ID: word(id), Finish: word(finish), Host: h.Host, Port: h.Port}
 }

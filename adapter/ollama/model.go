@@ -65,7 +65,7 @@ func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, err
 	x := &exchange{Head: kit.Head{Provider: name, Model: m.cfg.Model, Key: m.cfg.Key}, stream: req.Stream}
 	got, err := m.ask(ctx, req, x)
 	if err != nil {
-		return message.Reply{}, x.failed(ctx, err)
+		return message.Reply{Source: x.Source("", "")}, x.failed(ctx, err)
 	}
 	reply := got.reply(x.Model)
 	reply.Source = x.Source("", got.why)

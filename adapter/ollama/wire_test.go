@@ -4,6 +4,9 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/retake-go/retake/adapter/kit/kittest"
 	"github.com/retake-go/retake/adapter/ollama"
 	"github.com/retake-go/retake/loop"
@@ -29,3 +32,13 @@ func plain(*ollama.Config) {}
 const yes = `{"model":"m","message":{"content":"Yes."},"done":true,"done_reason":"stop"}`
 
 func TestAdapter(t *testing.T) { kittest.Run(t, adapter(plain)) }
+
+// Observers are told the address of a server that refused a call.
+func TestARefusalHasItsSource(t *testing.T) {
+	s := kittest.Serve(t, "401 Unauthorized\n\n")
+	m, err := adapter(plain).New(s.URL, s.Client)
+	require.NoError(t, err)
+	reply, err := m.Reply(t.Context(), kittest.Asks()["plain"])
+	require.Error(t, err)
+	assert.Equal(t, "127.0.0.1", reply.Source.Host)
+}

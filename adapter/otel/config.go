@@ -51,8 +51,8 @@ type Model struct {
 	// MaxTokens is gen_ai.request.max_tokens, as the model's adapter is configured; zero means what the model
 	// says of itself. What a budget of the run allows goes before it.
 	MaxTokens int
-	// Host and Port are server.address and server.port of calls whose answer does not tell them, such as
-	// those that failed. Empty and zero omit them.
+	// Host and Port are server.address and server.port of calls whose model does not tell them. Empty and zero
+	// omit them.
 	Host string
 	Port int
 }

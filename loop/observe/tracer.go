@@ -90,7 +90,8 @@ type WorkEnd struct {
 	Reason policy.Reason
 	// Usage is that of the call or run.
 	Usage message.Usage
-	// Model, Finish and Source are those of the reply.
+	// Model, Finish and Source are those of the reply. Of a call that failed, Source has the server's
+	// address.
 	Model  string
 	Finish message.FinishReason
 	Source message.Source
@@ -166,7 +167,7 @@ func ModelWork(m *machine.ModelCall) Work {
 // ModelEnd returns the end of a model call, without its time. effects are the decisions on the reply.
 func ModelEnd(reply message.Reply, err error, effects []machine.Effect) WorkEnd {
 	if err != nil {
-		return WorkEnd{Err: err, Class: fault.FailureOf(err).Class}
+		return WorkEnd{Err: err, Class: fault.FailureOf(err).Class, Source: reply.Source}
 	}
 	e := WorkEnd{Usage: reply.Usage, Model: reply.Model, Finish: reply.Finish, Source: reply.Source}
 	for _, fx := range effects {

@@ -116,7 +116,7 @@ func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, err
 	head, read := &kit.Head{Provider: m.cfg.provider(), Model: m.cfg.Model, Key: m.cfg.Key}, api.codec(m, req)
 	reply, err := m.ask(ctx, head, req, api, read)
 	if err != nil {
-		return message.Reply{}, head.Fail(ctx, kit.Trouble{Cause: err,
+		return message.Reply{Source: head.Source("", "")}, head.Fail(ctx, kit.Trouble{Cause: err,
 			Advice: advise(head.Status, head.Refusal)})
 	}
 	reply.Usage.APICalls, reply.Model = 1, cmp.Or(reply.Model, m.cfg.Model)

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/retake-go/retake/adapter/kit/chat"
 	"github.com/retake-go/retake/adapter/kit/kittest"
 	"github.com/retake-go/retake/loop"
@@ -67,4 +70,14 @@ func TestChat(t *testing.T) { kittest.Run(t, overChat(chat.Config{Model: "gpt-4.
 
 func TestResponses(t *testing.T) {
 	kittest.Run(t, overResponses(chat.Config{Model: "gpt-5", Effort: "low"}))
+}
+
+// Observers are told the address of a server that refused a call.
+func TestARefusalHasItsSource(t *testing.T) {
+	s := kittest.Serve(t, "401 Unauthorized\n\n")
+	m, err := overChat(chat.Config{Model: "gpt-4.1"}).New(s.URL, s.Client)
+	require.NoError(t, err)
+	reply, err := m.Reply(t.Context(), kittest.Asks()["plain"])
+	require.Error(t, err)
+	assert.Equal(t, "127.0.0.1", reply.Source.Host)
 }

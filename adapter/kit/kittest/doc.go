@@ -50,8 +50,8 @@
 // neither the error's text nor deltas, and errors.Is(err, context.Canceled) must hold.
 //
 // The test fails if there are more or fewer requests than scripted, if a response body is left open, if a key
-// is in an error's text, if there is a reply beside an error, if the deltas do not add up to the reply, if
-// the adapter changes a request, and if two calls have the same id.
+// is in an error's text, if there is more of a reply beside an error than its source, if the deltas do not
+// add up to the reply, if the adapter changes a request, and if two calls have the same id.
 //
 // Golden requests leave out headers that differ between runs or machines ([Config].Volatile adds more).
 // [Key] is "redacted". A JSON body is indented, with its members in the order in which they were sent.
