@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -54,28 +55,44 @@ type Pruned struct {
 }
 
 // Prune deletes the sessions whose last run ended long ago, at the time now. What stays: runs that have not
-// ended, ends with calls in doubt, ids that are still kept, journals that a writer holds or that cannot be
-// read, and sessions with an item in their inbox. each is called for every session that goes, and for those
-// that should and cannot; if it returns false, the session stays. The error is that of the store, or of a
-// retention that is not valid.
+// ended, the agents within them, ends with calls in doubt, ids that are still kept, journals that a writer
+// holds or that cannot be read, and sessions with an item in their inbox. each is called for every session
+// that goes, and for those that should and cannot; if it returns false, the session stays. The error is that
+// of the store, or of a retention that is not valid.
 func Prune(ctx context.Context, store Keeper, r Retention, now time.Time, each func(Pruned) bool) error {
 	if err := r.Validate(); err != nil {
 		return fmt.Errorf("journal: retention: %w", err)
 	}
 	var bad error
+	var old []Summary
+	open := map[string]bool{}
 	for s, err := range Summaries(ctx, store, Filter{}, now) {
-		if s.Session == "" {
+		switch {
+		case s.Session == "":
 			bad = err
 			continue
+		case err != nil:
+			each(Pruned{Summary: s, Err: err})
+		case r.goes(s, now):
+			old = append(old, s)
 		}
-		if err == nil && r.goes(s, now) {
-			err = pruneOne(ctx, store, r, s.Session, now, each)
+		if err != nil || !s.State.Ended() {
+			open[s.Session], open[digestIn(s.Session)] = true, true
 		}
-		if err != nil {
+	}
+	for _, s := range old {
+		if err := pruneOne(ctx, store, r, s.Session, open, now, each); err != nil {
 			each(Pruned{Summary: s, Err: err})
 		}
 	}
 	return bad
+}
+
+// digestIn returns what the ids of agents have in place of a long id.
+func digestIn(session string) string {
+	child := machine.ChildID(session, math.MaxInt, math.MaxInt, math.MaxInt-1)
+	digest, _ := machine.Outer(child, child)
+	return digest
 }
 
 // goes reports whether a session is deleted, unless its ids are kept.
@@ -100,16 +117,19 @@ func (r Retention) drops(e *Ended, now time.Time) bool {
 // errStays ends the deletion of a session that stays.
 var errStays = errors.New("it stays")
 
-// pruneOne looks at a session again, as its writer, and deletes it.
+// pruneOne looks at a session again, as its writer, and deletes it. An agent in an open session stays: a call
+// that is made again after a crash would make it anew.
 func pruneOne(
-	ctx context.Context, store Keeper, r Retention, session string, now time.Time, each func(Pruned) bool,
+	ctx context.Context, store Keeper, r Retention, session string, open map[string]bool, now time.Time,
+	each func(Pruned) bool,
 ) error {
 	err := deleteIf(ctx, store, session, func(d Deleter) (int64, error) {
 		p, f, err := pruned(ctx, d, now)
 		if err != nil {
 			return 0, err
 		}
-		stays := !r.goes(p.Summary, now) || f.doubt || slices.ContainsFunc(f.ends.all,
+		outer, within := machine.Outer(session, f.Header.Config.Seed)
+		stays := !r.goes(p.Summary, now) || f.doubt || within && open[outer] || slices.ContainsFunc(f.ends.all,
 			func(e Ended) bool { return r.keeps(&e, now) })
 		if inbox, has := store.(Inbox); has && !stays {
 			items, err := inbox.Items(ctx, session)

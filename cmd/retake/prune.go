@@ -22,8 +22,8 @@ var pruneCommand = command{
 	usage:   []string{"prune [-keep STATES] [-keep-ids AGE] [-hashes FILE] [-dry-run] -older AGE STORE..."},
 	about: `
 Deletes the journals of sessions whose last run ended long ago. What stays: runs that have not ended, those
-that wait for a person, ends with calls in doubt, sessions with something in their inbox, and journals that
-a process writes to or that cannot be read: for the last two the exit status is 2.
+that wait for a person, the agents within them, ends with calls in doubt, sessions with something in their
+inbox, and journals that a process writes to or that cannot be read: for the last two the exit status is 2.
 
 A session that is gone has forgotten what it did: a request or an action with an ID that is made again is then
 new. -keep-ids keeps such sessions for longer.

@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -566,5 +569,47 @@ func TestAnAgentNeedsARunAroundIt(t *testing.T) {
 	} {
 		_, err := agent.AsTool("scout", "Finds rooms.", c.model, c.cfg)
 		assert.ErrorContains(t, err, c.want, name)
+	}
+}
+
+// What an agent has done is not forgotten before the run around it has ended: a call that is made again after a
+// crash is told the recorded end.
+func TestAnAgentIsNotPrunedBeforeTheRunAroundIt(t *testing.T) {
+	for _, id := range []string{"trip", strings.Repeat("z", 128)} { // a long id is a digest in that of the agent
+		dir, looked := journal.Dir(t.TempDir()), 0
+		inner := scout(t, steps(fixture.Call("look", `{}`)), loop.Config{Tools: set(t, look(func(context.Context) (string, error) {
+			looked++
+			return "R-1", nil
+		}))})
+		run := func() {
+			j, err := journal.Open(t.Context(), dir, id, journal.Settings{})
+			require.NoError(t, err)
+			defer j.Close()
+			s, err := session.New(session.Config{Journal: j})
+			require.NoError(t, err)
+			l, err := loop.New(steps(fixture.Call("scout", find)), loop.Config{Tools: set(t, inner)}, loop.WithClock(looptest.NewClock()))
+			require.NoError(t, err)
+			_, err = l.Run(t.Context(), s, loop.Input{Prompt: "Go.", RequestID: "r1"})
+			require.NoError(t, err)
+		}
+		prune := func() (gone int) {
+			require.NoError(t, journal.Prune(t.Context(), dir, journal.Retention{Older: time.Hour}, looptest.Epoch.Add(1000*time.Hour), func(p journal.Pruned) bool {
+				require.NoError(t, p.Err)
+				gone++
+				return true
+			}))
+			return gone
+		}
+		run()
+		file := filepath.Join(string(dir), journal.FileName(id))
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		end := bytes.Index(text, []byte(`"kind":"tool_ended"`))
+		require.Positive(t, end)
+		require.NoError(t, os.WriteFile(file, text[:bytes.LastIndexByte(text[:end], '\n')+1], 0o600))
+		require.Zero(t, prune())
+		run()
+		assert.Equal(t, 1, looked)
+		assert.Equal(t, 2, prune())
 	}
 }
