@@ -1,6 +1,7 @@
 package kit
 
 import (
+	"bytes"
 	"compress/flate"
 	"compress/gzip"
 	"context"
@@ -40,6 +41,16 @@ var cutTexts = []string{
 // otherProtocols are the beginnings of what a server says that does not speak HTTP, as net/http quotes it:
 // a TLS alert, and the first frame of HTTP/2.
 var otherProtocols = []string{`malformed HTTP response "\x15\x03`, `malformed HTTP response "\x00\x00`}
+
+// tlsOnly are parts of what servers of TLS answer to a request over plain HTTP: Go's, nginx and Apache.
+var tlsOnly = []string{"Client sent an HTTP request to an HTTPS server",
+	"The plain HTTP request was sent to HTTPS port", "speaking plain HTTP to an SSL-enabled server port"}
+
+// wantsTLS reports whether a refusal says so. What a provider's own error quotes does not count.
+func wantsTLS(refusal []byte) bool {
+	says := func(text string) bool { return bytes.Contains(refusal, []byte(text)) }
+	return ReadError(refusal).Sentence == "" && slices.ContainsFunc(tlsOnly, says)
+}
 
 // streamError has the fields of net/http's error of a reset HTTP/2 stream, which converts itself to such a
 // type for errors.As.

@@ -3,7 +3,9 @@ package kit_test
 import (
 	"errors"
 	"io"
+	"log"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -64,4 +66,20 @@ func exchange(t *testing.T, client *http.Client, url string, body io.Reader) (st
 	defer resp.Body.Close()
 	_, err = io.Copy(io.Discard, kit.Bounded(resp.Body))
 	return resp.StatusCode, err
+}
+
+// The text that Go's own server answers to plain HTTP where it speaks TLS.
+func TestAServerOfTLSThatIsAskedInPlainHTTP(t *testing.T) {
+	s := httptest.NewUnstartedServer(http.NotFoundHandler())
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.StartTLS()
+	defer s.Close()
+	resp, err := http.Post("http"+strings.TrimPrefix(s.URL, "https"), "application/json", strings.NewReader("{}"))
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	assert.Equal(t, 400, resp.StatusCode)
+	assert.True(t, kit.WantsTLS(body), "%s", body)
+	assert.False(t, kit.WantsTLS([]byte(`{"error":{"message":"Invalid message: Client sent an HTTP request to an HTTPS server"}}`)))
 }

@@ -308,6 +308,8 @@ func (h *Head) cause(ctx context.Context, err error) error {
 	case !misdirected && h.Status >= http.StatusMultipleChoices && h.Status < http.StatusBadRequest:
 		return &addressError{Say: fmt.Sprintf("the server redirects (%d) without an address to follow: "+
 			"check the base URL", h.Status), Cause: err}
+	case h.Status == http.StatusBadRequest && wantsTLS(h.Refusal):
+		return &addressError{Say: "the server speaks TLS: the address must begin with https", Cause: err}
 	case h.Status == 0:
 		return cmp.Or(misaddressed(err), err)
 	}

@@ -9,7 +9,7 @@ var CutTexts, OtherProtocols = cutTexts, otherProtocols
 var (
 	Elsewhere, Bounded, Key, SameOrigin = elsewhere, boundedBody, keyOf, sameOrigin
 	ReceivedAt, Line, Why, Word         = receivedAt, oneLine, whyOf, word
-	Cut, Splitter                       = cut, splitter
+	Cut, Splitter, WantsTLS             = cut, splitter, wantsTLS
 )
 
 // Came records a response.

@@ -52,6 +52,24 @@ func speaksOther(t *testing.T, c Config) {
 		isFinal(t, err)
 		assert.ErrorContains(t, err, "the server does not speak TLS: the address or its port is wrong")
 	}
+
+	for name, body := range wantTLS {
+		url, client := serveRaw(t, false, func(conn net.Conn, r *bufio.Reader) {
+			answerOnce(conn, r, "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"+body)
+		})
+		_, err = askAt(t, c, url, client, false)
+		isFinal(t, err)
+		assert.ErrorContains(t, err, "the server speaks TLS: the address must begin with https", name)
+	}
+}
+
+// wantTLS is what servers of TLS answer to a request over plain HTTP.
+var wantTLS = map[string]string{
+	"Go": "Client sent an HTTP request to an HTTPS server.\n",
+	"nginx": "<html><head><title>400 The plain HTTP request was sent to HTTPS port</title></head><body>" +
+		"<center><h1>400 Bad Request</h1></center></body></html>",
+	"Apache": "<p>Reason: You're speaking plain HTTP to an SSL-enabled server port.<br />Instead use the HTTPS " +
+		"scheme to access this URL, please.</p>",
 }
 
 // onConn calls a function once a connection for a request is found. The request's body cannot be read twice,
