@@ -1,6 +1,7 @@
 package genai
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -94,8 +95,8 @@ func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, err
 	reply := got.reply(x.Model)
 	reply.Source = x.Source(got.responseID, got.finish)
 	if m.cfg.OnResponse != nil {
-		m.cfg.OnResponse(Response{RequestID: got.responseID, Model: reply.Model, RateLimit: x.Limits(nil),
-			Extra: got.extra()})
+		m.cfg.OnResponse(Response{RequestID: cmp.Or(got.responseID, x.RequestID()), Model: reply.Model,
+			RateLimit: x.Limits(nil), Extra: got.extra()})
 	}
 	return reply, nil
 }

@@ -214,3 +214,19 @@ var keys = map[string]string{
 	"streamed": sse + `data: {"error":{"code":503,"message":"key={key} is overloaded","status":"UNAVAILABLE"}}` + "\n\n",
 	"garbage":  sse + "data: Bearer {key}\n\n",
 }
+
+// A response without an id of its own has that of Google's front end, or of a gateway.
+func TestTheIDOfARequestIsInAHeaderToo(t *testing.T) {
+	for body, want := range map[string]string{`,"responseId":"r-1"`: "r-1", "": "g-1"} {
+		s := kittest.Serve(t, "200 OK\nContent-Type: application/json\nX-Goog-Request-Id: g-1\n\n"+
+			`{"candidates":[{"content":{"parts":[{"text":"4"}]},"finishReason":"STOP"}]`+body+`}`)
+		c, err := gemini(s.URL, s.Client)
+		require.NoError(t, err)
+		var told genai.Response
+		m, err := genai.New(c, genai.Config{Model: "m", OnResponse: func(r genai.Response) { told = r }})
+		require.NoError(t, err)
+		_, err = m.Reply(t.Context(), loop.Request{})
+		require.NoError(t, err)
+		assert.Equal(t, want, told.RequestID)
+	}
+}
