@@ -65,7 +65,9 @@ func (b broken) Load(context.Context, string) (limiter.Record, error) {
 	return limiter.Record{Now: time.Now()}, b.or("load", nil)
 }
 
-func (b broken) Swap(context.Context, string, int64, []byte) (bool, error) { return true, b.or("swap", nil) }
+func (b broken) Swap(context.Context, string, int64, []byte) (bool, error) {
+	return true, b.or("swap", nil)
+}
 
 type brokenLog struct {
 	journal.Log

@@ -118,7 +118,7 @@ func (c *BatchCall) began() bool {
 func (st State) PlanCuts() CutPlan {
 	in := st.planned()
 	if in.Goal = st.kept.Shorten.Goal; in.Goal == 0 {
-		in.Goal = projection.Bytes(st.Shown()) * st.kept.Shorten.Percent / 100
+		in.Goal = int(share(int64(projection.Bytes(st.Shown())), st.kept.Shorten.Percent))
 	}
 	if n := slices.Index(in.Steps, policy.Summarise); n >= 0 {
 		switch in.Steps = slices.Clone(in.Steps); st.kept.Shorten.Summaries {
@@ -225,7 +225,7 @@ func (s *step) shortened() error {
 // remeasure takes the projected size of a prompt down by the share that was cut.
 func (s *step) remeasure(tokens int64, cut *CutPlan) {
 	if tokens > 0 && cut.Freed > 0 {
-		left := share(tokens, 100*cut.Size/(cut.Size+cut.Freed))
+		left := share(tokens, int(100*int64(cut.Size)/(int64(cut.Size)+int64(cut.Freed))))
 		s.kept.Estimate = nil
 		s.Prompt = &promptSize{Messages: s.transcript.Len(), Model: s.model(),
 			Usage: message.Usage{InputTokens: left}}
