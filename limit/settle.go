@@ -91,23 +91,17 @@ func (s *step) used(calls, used int64, o outstanding) {
 	}
 }
 
-// served ends an outage if the call was made after it began.
+// served ends an outage if the call was made after it began. A limit that is known is kept at once then.
 func (s *step) served(id, granted int64) {
 	s.Budget = min(s.Budget+s.Config.RetryShare, fullBudget)
 	if b := &s.Breaker; !b.Open || b.Probe == id || granted > b.Since {
 		if b.Failed = 0; b.Open {
-			s.recover()
 			*b = Breaker{Closed: s.Now}
+			s.Budget, s.Accepted, s.Free = fullBudget, 0, s.Now // the breaker has dealt with what failed
+			if s.ceiling() == 0 {
+				s.ramp()
+			}
 		}
-	}
-}
-
-// recover comes back to the pace that was kept before: at once, if its limit is known. What failed in the
-// outage is no reason to throttle retries: the breaker has dealt with it.
-func (s *step) recover() {
-	s.Budget, s.Accepted, s.Free = fullBudget, 0, s.Now
-	if s.ceiling() == 0 {
-		s.ramp()
 	}
 }
 
@@ -115,15 +109,14 @@ func (s *step) recover() {
 // nothing new.
 func (s *step) down(granted int64) {
 	b := &s.Breaker
-	switch {
-	case b.Open || granted <= b.Closed && b.Closed > 0:
-	default:
-		if b.Failed++; b.Failed >= s.Config.Failures {
-			*b = Breaker{Open: true, Since: s.Now, Next: s.Now + int64(s.Config.ProbeEvery)}
-			if s.Open { // it comes back to the pace that it had
-				s.Pace = max(s.Pace, s.lastSecond()*milli)
-				s.close()
-			}
+	if b.Open || granted <= b.Closed && b.Closed > 0 {
+		return
+	}
+	if b.Failed++; b.Failed >= s.Config.Failures {
+		*b = Breaker{Open: true, Since: s.Now, Next: s.Now + int64(s.Config.ProbeEvery)}
+		if s.Open { // it comes back to the pace that it had
+			s.Pace = max(s.Pace, s.lastSecond()*milli)
+			s.close()
 		}
 	}
 }
