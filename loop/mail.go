@@ -13,6 +13,7 @@ import (
 	"github.com/retake-go/retake/internal/chain"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/journal/inbox"
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/session"
@@ -165,7 +166,12 @@ func (p *process) said(w session.Words, late bool) {
 		p.undelivered(fmt.Sprintf("a message%s came after the run had ended", byWhom(w.By)))
 		return
 	}
-	if effects, err := p.runner.Say(p.now(), w, late); err != nil || len(effects) > 0 {
+	ev := engine.Spoken(p.runner.State(), p.now(), w, late)
+	if ev == nil {
+		return
+	}
+	ev.Usage, ev.Left = p.takeOwed()
+	if effects, err := p.runner.Step(*ev); err != nil || len(effects) > 0 {
 		p.fed(effects, err)
 	}
 }

@@ -79,6 +79,9 @@ func (p *process) call(m *machine.ModelCall) ([]machine.Effect, error) {
 		outcome, tokens = limit.OutcomeOf(fault.FailureOf(err).Class), reply.Usage.Total()
 	}
 	if left {
+		if context.Cause(inner) == errSpokenTo {
+			p.left(reply.Usage)
+		}
 		told, p.takeBack = observe.WorkEnd{Err: err}, true
 		return nil, errCallLeft
 	}
@@ -159,10 +162,16 @@ func (p *process) copied() []message.Message {
 	return slices.Clip(p.copies)
 }
 
+// left notes that a model call was left, and what it used; the zero value means that nobody knows.
+func (p *process) left(used message.Usage) {
+	p.owes(used)
+	p.unknown = used == message.Usage{}
+}
+
 // replied feeds what a model returned.
 func (p *process) replied(reply message.Reply, err error) ([]machine.Effect, error) {
 	if p.ctx.Err() != nil {
-		p.owes(reply.Usage)
+		p.left(reply.Usage)
 		return p.cancel()
 	}
 	if err := p.adjustPolicy(); err != nil {

@@ -376,3 +376,52 @@ func TestAModelIsAskedForLessOnce(t *testing.T) {
 	require.ErrorIs(t, err, policy.ReasonNotRetryable)
 	assert.Len(t, model.Requests(), 2)
 }
+
+// A model call that is left costs what was projected, because the provider may bill it: the run was cancelled,
+// or the user has said something else. A call that was never made costs nothing.
+func TestACallThatIsLeftIsPaid(t *testing.T) {
+	bounds := policy.Spending{Session: policy.Allowance{Cost: new(int64(50_000))}, MaxReply: new(int64(20))}
+	t.Run("cancelled", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		l, err := loop.New(loop.ModelFunc(func(ctx context.Context, _ loop.Request) (message.Reply, error) {
+			cancel()
+			<-ctx.Done()
+			return message.Reply{}, ctx.Err()
+		}), spending(bounds))
+		require.NoError(t, err)
+		s := newSession(t)
+		_, err = l.Run(ctx, s, loop.Input{Prompt: "Book."})
+		var x *loop.RetryExhaustedError
+		require.ErrorAs(t, err, &x)
+		assert.Greater(t, x.Cost, int64(200))
+		assert.EqualValues(t, 1, x.Estimated)
+		assert.Equal(t, x.Cost, s.State().Charged().Cost)
+	})
+	t.Run("never made", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		s := newSession(t)
+		l, err := loop.New(looptest.NewModel(), spending(bounds))
+		require.NoError(t, err)
+		_, err = l.Run(ctx, s, loop.Input{Prompt: "Book."})
+		require.ErrorIs(t, err, policy.ReasonCancelled)
+		assert.Zero(t, s.State().Charged())
+	})
+	t.Run("stopped", func(t *testing.T) {
+		s, asked := newSession(t), 0
+		l, err := loop.New(loop.ModelFunc(func(ctx context.Context, _ loop.Request) (message.Reply, error) {
+			if asked++; asked > 1 {
+				return used(looptest.Say("done"), 100, 5).Reply, nil
+			}
+			assert.NoError(t, s.Say(session.Words{Text: "Rather by train.", Stop: true}))
+			<-ctx.Done()
+			return message.Reply{}, ctx.Err()
+		}), spending(bounds))
+		require.NoError(t, err)
+		r, err := l.Run(t.Context(), s, loop.Input{Prompt: "Book."})
+		require.NoError(t, err)
+		assert.EqualValues(t, 1, r.Estimated)
+		assert.Greater(t, r.Cost, int64(250+200))
+		assert.EqualValues(t, 105, r.Usage.Total())
+	})
+}

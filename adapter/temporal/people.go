@@ -106,6 +106,7 @@ func (f *flow) say(w session.Words) error {
 	if ev == nil {
 		return nil
 	}
+	ev.Left = stops && f.leaves()
 	if err := f.step(*ev); err != nil {
 		return err
 	}

@@ -406,8 +406,11 @@ func (f *flow) cancel(why string) error { return f.end(fault.Cancelled, why) }
 func (f *flow) end(class fault.Class, why string) error {
 	seen := fault.Failure{Plane: fault.Transport, Class: class, Message: why}
 	f.ending = &RemoteError{Text: why, Seen: seen}
-	return f.step(machine.Event{Kind: machine.Cancelled, Failure: &f.ending.Seen})
+	return f.step(machine.Event{Kind: machine.Cancelled, Failure: &f.ending.Seen, Left: f.leaves()})
 }
+
+// leaves reports whether a model call is left now, and was not before. Nobody knows what it consumed.
+func (f *flow) leaves() bool { return f.calling && !f.left }
 
 // endOfContext is the error text of a cancelled run in process.
 const endOfContext = "context canceled"

@@ -168,9 +168,11 @@ func causeOf(err error) *fault.Failure {
 	return new(fault.FailureOf(err))
 }
 
-// Cancel ends the run at its current position. cause is why; may be nil. Its types count, not its words.
+// Cancel ends the run at its current position. cause is why; may be nil. Its types count, not its words. A
+// model call that was asked for counts as left: see [machine.Event].Left.
 func (r *Runner) Cancel(at time.Time, cause error) ([]machine.Effect, error) {
-	return r.Step(machine.Event{Kind: machine.Cancelled, At: at, Failure: CauseOf(cause)})
+	return r.Step(machine.Event{Kind: machine.Cancelled, At: at, Failure: CauseOf(cause),
+		Left: r.st.Phase == machine.Calling})
 }
 
 // Break ends a run that cannot continue, at its current position. cause is why; may be nil.

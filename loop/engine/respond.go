@@ -94,7 +94,8 @@ func (r *Runner) recordForms(at time.Time, asks []machine.Ask) error {
 }
 
 // Say feeds a user's message. late reports that a model call is under way. A message that was said before
-// changes nothing.
+// changes nothing. If a model call was left for the message, feed the event of [Spoken] with what it
+// consumed.
 func (r *Runner) Say(at time.Time, w session.Words, late bool) ([]machine.Effect, error) {
 	ev := Spoken(r.st, at, w, late)
 	if ev == nil {

@@ -97,8 +97,10 @@ type Event struct {
 	// Begun are the calls of the reply, by index, that had begun and have no outcome, for an event that ends
 	// the run. Their effect is unknown.
 	Begun []int `json:"begun,omitempty"`
-	// Usage is what the model call or try under way had consumed, as far as is known; only for Cancelled.
+	// Usage is what the model call or try under way had consumed, if it is left for the event, as far as is
+	// known; only for Cancelled and Spoken. Left reports that it is a model call of which nobody knows that.
 	Usage message.Usage `json:"usage,omitzero"`
+	Left  bool          `json:"left,omitempty"`
 	// Reductions are the results of the reducers for each of [State].Notices; only for ReducersRan.
 	Reductions []Reduced `json:"reductions,omitempty"`
 }

@@ -34,6 +34,7 @@ func (s *step) said() error {
 	}
 	switch {
 	case s.Phase == Calling && !late:
+		s.useLeft()
 		call, err := s.nextCall()
 		if err == nil && !s.asksEstimate(call) && s.afford(call) {
 			s.do(CallModel).Model = call

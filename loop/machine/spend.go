@@ -324,15 +324,20 @@ func (s *step) chargeOther(u message.Usage, cost *int64) (c policy.Charge) {
 	return c
 }
 
-// useCancelled counts what the model call or try under way had consumed when the run was cancelled.
-func (s *step) useCancelled() {
-	s.use(s.ev.Usage)
-	var cost *int64
-	if s.Phase == Calling { // a reply that the run did not take has its price
+// useLeft counts what the model call or try under way had consumed when it was left.
+func (s *step) useLeft() {
+	u := s.ev.Usage
+	s.use(u)
+	switch {
+	case s.Phase != Calling:
+		s.chargeOther(u, nil)
+	case s.ev.Left:
+		s.chargeProjection()
+	default: // a reply that the run did not take has its price
 		price, _, _ := s.priceOf(s.model())
-		cost = new(price.Cost(s.ev.Usage).Micros())
+		s.chargeOther(u, new(price.Cost(u).Micros()))
 	}
-	s.chargeOther(s.ev.Usage, cost)
+	s.payForAll()
 }
 
 // chargeTool counts what the runs of a tool's call cost.

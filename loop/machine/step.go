@@ -269,7 +269,7 @@ func (s *step) cancelled() error {
 	} else if f != nil && f.Class == fault.DeadlineExceeded {
 		reason = policy.ReasonDeadline
 	}
-	s.useCancelled()
+	s.useLeft()
 	s.recordCancelled(reason)
 	s.stop(Outcome{Reason: reason, Cause: s.ev.Failure})
 	return nil

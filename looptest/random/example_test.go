@@ -14,6 +14,7 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/looptest/random"
+	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
@@ -83,7 +84,7 @@ func (e *own) run(ctx context.Context, in loop.Input) (err error) {
 	}
 	for err == nil && e.r.State().Phase != machine.Stopped {
 		if effects, err = e.carry(ctx, effects[len(effects)-1]); err == nil {
-			effects, err = e.say(effects, false)
+			effects, err = e.say(effects, false, false)
 		}
 	}
 	if err != nil {
@@ -126,8 +127,9 @@ func (e *own) hear(w session.Words) error {
 	return nil
 }
 
-// say tells the run what the user has said. It returns the effects that it goes on with.
-func (e *own) say(effects []machine.Effect, late bool) ([]machine.Effect, error) {
+// say tells the run what the user has said. It returns the effects that it goes on with. left reports that a
+// model call was left for it, and nobody knows what that consumed.
+func (e *own) say(effects []machine.Effect, late, left bool) ([]machine.Effect, error) {
 	words := e.heard
 	e.heard = nil
 	for _, w := range words {
@@ -139,7 +141,12 @@ func (e *own) say(effects []machine.Effect, late bool) ([]machine.Effect, error)
 			e.r.Undelivered(e.now, "a message"+by+" came after the run had ended")
 			continue
 		}
-		if next, err := e.r.Say(e.now, w, late); err != nil {
+		ev := engine.Spoken(e.r.State(), e.now, w, late)
+		if ev == nil {
+			continue
+		}
+		ev.Left, left = left, false
+		if next, err := e.r.Step(*ev); err != nil {
 			return nil, err
 		} else if len(next) > 0 {
 			effects = next
@@ -267,9 +274,9 @@ func (e *own) call(ctx context.Context, m *machine.ModelCall) ([]machine.Effect,
 		Model: m.Model, Temperature: m.Temperature, At: m.At, ToolChoice: m.ToolChoice, Stop: m.Stop,
 	})
 	if e.leave = nil; ctx.Err() != nil {
-		return e.say(nil, false)
+		return e.say(nil, false, reply.Usage == message.Usage{})
 	}
-	if _, err := e.say(nil, true); err != nil {
+	if _, err := e.say(nil, true, false); err != nil {
 		return nil, err
 	}
 	if err := e.adjust(); err != nil {
