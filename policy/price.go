@@ -23,8 +23,7 @@ type Price struct {
 	CacheWrite *int64 `json:"cache_write,omitempty" policy:"cache_write"`
 	Reasoning  *int64 `json:"reasoning,omitempty" policy:"reasoning"`
 	// ContextWindow (context_window) is the most tokens of a prompt with its reply; nil means unknown. At
-	// least
-	// 1. See [Context].
+	// least 1. See [Context].
 	ContextWindow *int64 `json:"context_window,omitempty" policy:"context_window,least=1"`
 }
 
