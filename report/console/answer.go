@@ -131,8 +131,7 @@ func whoAsks(r *http.Request) string {
 	return brief(name)
 }
 
-// correct is what the form says instead of [machine.GoOn] if the changed arguments are to be sent, and not a
-// hint.
+// correct is what the form says instead of [machine.GoOn] if the call is to be made with the changed arguments.
 const correct machine.Ruling = "correct"
 
 // take makes an answer of what was entered. It reports whether it can be sent; what is wrong stands in the
@@ -153,16 +152,13 @@ func (q *question) take(said *machine.Response, in map[string][]string) bool {
 		return fits
 	case correct:
 		said.Verdict, said.Arguments = machine.GoOn, arguments
-		switch {
-		case said.Words != "":
-			return fail(&q.WordsFault, "leave it empty: the model is told the result of the call")
-		case !changed:
+		if !changed {
 			return fail(&q.VerdictFault, "change the arguments: with these the call was not accepted")
 		}
 		return fits
 	case machine.GoOn:
 		if changed {
-			return fail(&q.VerdictFault, "a hint sends no changed arguments: send them without it, or put them back")
+			return fail(&q.VerdictFault, "a hint sends no changed arguments: make the call with them, or put them back")
 		}
 	case machine.Refuse:
 		if said.Words == "" {

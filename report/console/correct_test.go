@@ -98,14 +98,12 @@ func TestACallThatWasNotAcceptedIsCorrectedInItsForm(t *testing.T) {
 	in.Set("a/currency", `"EUR"`)
 	refuses("check", "The fields can be sent")
 	refuses("go_on", "a hint sends no changed arguments")
-	in.Set("words", "Pay in euros.")
-	refuses("correct", "leave it empty: the model is told the result of the call")
-	in.Set("words", "")
 	items, err := s.dir.Items(t.Context(), "order-7")
 	require.NoError(t, err)
 	require.Empty(t, items, "nothing was sent until now")
 
 	in.Set("verdict", "correct")
+	in.Set("words", "Euros from now on.")
 	r := send(t, c, in)
 	require.Equal(t, http.StatusSeeOther, r.StatusCode, body(t, r))
 	assert.Contains(t, body(t, ask(t, c, "GET", "/inbox")), "answered: told to go on with changed arguments by Ann")
@@ -114,7 +112,8 @@ func TestACallThatWasNotAcceptedIsCorrectedInItsForm(t *testing.T) {
 	assert.Equal(t, "Paid.", result.Text)
 	assert.Equal(t, []transfer{{To: "ACME", Cents: 500, Currency: "EUR"}}, s.paid)
 	told := model.Requests()[0].Messages
-	assert.Contains(t, told[len(told)-1].Text, "a person corrected its arguments")
+	assert.Contains(t, told[len(told)-2].Text, "a person corrected its arguments")
+	assert.Equal(t, "Euros from now on.", told[len(told)-1].Text)
 }
 
 // Without a correction, a hint and an end are sent as ever, though the arguments are still wrong.
