@@ -11,6 +11,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/policy"
 )
 
 var classifyCommand = command{
@@ -138,8 +139,10 @@ func writeFault(e *env, v fault.Verdict) {
 		return
 	}
 	helps := e.paint.red("another try does not help")
-	if v.Retryable {
+	if correction := policy.Correction(); v.Retryable {
 		helps = e.paint.green("another try may help")
+	} else if correction.Retries(v.Class) {
+		helps = e.paint.green("the same request would fail again; telling the model what was wrong may help")
 	}
 	fmt.Fprintf(e.out, "%s (%s plane): %s\n", e.paint.bold(string(v.Class)), v.Plane, helps)
 	if v.Asked {
