@@ -20,6 +20,7 @@ import (
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
 )
 
 func ask(t *testing.T, text []byte, w journal.WhatIf) journal.Outlook {
@@ -57,6 +58,22 @@ func TestWhatIfNothingWereDifferent(t *testing.T) {
 			assert.Equal(t, theSession, out.Session)
 		})
 	}
+}
+
+// What the model is told of a cycle is no attempt.
+func TestANudgeCountsAsNoAttempt(t *testing.T) {
+	look, err := tool.NewSet(tool.New("look", "Looks.", func(context.Context, struct{}) (string, error) { return "same", nil }))
+	require.NoError(t, err)
+	st := story{act: func(t *testing.T, s *session.Session, j *journal.Journal) {
+		model := loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
+			return message.Reply{Calls: []message.Call{{ID: "c", Name: "look", Arguments: "{}"}}}, nil
+		})
+		_, err := fixture.Run(t.Context(), model, fixture.In(s, j), loop.Input{Prompt: "Look."}, loop.Config{Tools: look})
+		require.ErrorIs(t, err, policy.ReasonNoProgress)
+	}}
+	r := ask(t, st.record(t), journal.WhatIf{}).Runs[0]
+	assert.Equal(t, 10+1, r.Recorded.Correction, "ten calls, and the stop")
+	assert.Equal(t, r.Recorded, r.WhatIf)
 }
 
 // Prices that a policy has make a run cost, and a budget ends it where what is left is too little.

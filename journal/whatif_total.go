@@ -78,7 +78,7 @@ func (t *Totals) add(ev *machine.Event, effects []machine.Effect, was *request, 
 	}
 	for _, e := range effects {
 		switch {
-		case e.Decision == nil:
+		case e.Decision == nil || e.Decision.Reason == policy.ReasonNudged: // a nudge is no attempt
 		case e.Decision.Plane == fault.Transport:
 			t.Transport++
 		default:
