@@ -87,7 +87,7 @@ func (w *World) ReadJournal() error {
 // recorded is what a journal says.
 type recorded struct {
 	steps []step
-	// at is the time of the last event that is no adjustment.
+	// at is the time of the last event, but for an adjustment after a call that has no outcome.
 	at time.Time
 	// calling reports that a model is called, or an action is tried.
 	calling bool
@@ -180,7 +180,7 @@ func (r *recorded) asked(calls []machine.ToolRun) {
 }
 
 func (r *recorded) count(ev *machine.Event) {
-	if r.events++; ev.Kind != machine.Adjusted { // a call that is made again takes its time again
+	if r.events++; ev.Kind != machine.Adjusted || !r.calling { // a call that is made again takes its time again
 		r.at = ev.At
 	}
 	switch ev.Kind {
