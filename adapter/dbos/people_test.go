@@ -164,7 +164,7 @@ func TestAnAnswerWaitsForAProcess(t *testing.T) {
 
 	paid := 0
 	next := contextOf(t, "absent")
-	r, err = Register(next, Agent{Config: paying(t, 0, func(int) { paid++ }).Config, Model: looptest.NewModel(looptest.Say("Paid."))})
+	_, err = Register(next, Agent{Config: paying(t, 0, func(int) { paid++ }).Config, Model: looptest.NewModel(looptest.Say("Paid."))})
 	require.NoError(t, err)
 	err = Answer(next, "order-42", machine.Response{Question: q, Verdict: machine.Approve}, time.Millisecond)
 	require.ErrorIs(t, err, ErrNotTaken)
