@@ -2,6 +2,7 @@ package machine
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/retake-go/retake/fault"
@@ -169,7 +170,7 @@ func (s *step) afford(call *ModelCall) bool {
 	}
 	info := s.Config.Models[call.Model]
 	own := info.MaxOutputTokens
-	if n := s.maxReply(call.Model); n > 0 { // the config of the model may allow more
+	if n, known := s.kept.MaxReplies[call.Model]; known { // the config of the model may allow more
 		call.MaxOutputTokens, own = n, n
 	}
 	if most >= 0 && (own <= 0 || most < own) && !info.Unbounded {
@@ -181,22 +182,6 @@ func (s *step) afford(call *ModelCall) bool {
 	return true
 }
 
-// maxReply is the most tokens of a reply that a model can write.
-type maxReply struct {
-	Model  string `json:"model,omitempty" redact:"keep"`
-	Tokens int64  `json:"tokens"`
-}
-
-// maxReply returns the most tokens that a model said it can write; 0 if it said nothing.
-func (s *step) maxReply(model string) (tokens int64) {
-	for _, m := range s.kept.MaxReplies {
-		if m.Model == model {
-			tokens = m.Tokens // the last is the least
-		}
-	}
-	return tokens
-}
-
 // askedTooMuch reports that a model refused a call because it cannot write as much as was asked for, and notes
 // how much it can. What is left of a budget may be more.
 func (s *step) askedTooMuch(f *fault.Failure) bool {
@@ -204,7 +189,12 @@ func (s *step) askedTooMuch(f *fault.Failure) bool {
 	if p == nil || f.MaxReply <= 0 || f.MaxReply >= p.Usage.OutputTokens {
 		return false
 	}
-	s.kept.MaxReplies = append(slices.Clip(s.kept.MaxReplies), maxReply{s.model(), f.MaxReply})
+	most := maps.Clone(s.kept.MaxReplies)
+	if most == nil {
+		most = map[string]int64{}
+	}
+	most[s.model()] = f.MaxReply
+	s.kept.MaxReplies = most
 	return true
 }
 
