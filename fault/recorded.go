@@ -23,7 +23,8 @@ func (e *RecordedError) Failure() Failure { return e.Recorded }
 func (e *RecordedError) Unwrap() error {
 	switch f := &e.Recorded; {
 	case f.Plane == Transport:
-		return &ProviderError{Class: f.Class, Message: f.Message, RetryAfter: f.RetryAfter, MaxReply: f.MaxReply, Final: f.Final}
+		return &ProviderError{Class: f.Class, Message: f.Message, RetryAfter: f.RetryAfter,
+			MaxReply: f.MaxReply, Final: f.Final}
 	case f.Class == ToolValidation || f.Class == UnknownTool:
 		return &ToolValidationError{Tool: f.Tool, Issues: f.Issues}
 	case f.Class == StructuredOutput:

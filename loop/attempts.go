@@ -359,7 +359,7 @@ func (t *tries) attempt() Attempt {
 func (t *tries) feed(a *Attempt, err error) {
 	if err != nil && t.ctx.Err() != nil {
 		t.settle(limit.Unused, 0, nil)
-		t.owes(a.Usage)
+		t.owed.add(a.Usage)
 		if t.fed(t.cancel()); errors.Is(t.broke, ErrSuspended) {
 			_ = tool.AddUsage(t.life, a.Usage) // there is no event that has it
 		}

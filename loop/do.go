@@ -316,7 +316,7 @@ func counted[T any](at *Attempt, spent func() message.Usage, try func() (T, erro
 		if at.Usage = spent(); !panicked {
 			return
 		}
-		if at.in.owes(at.Usage); at.in.journal != nil {
+		if at.in.owed.add(at.Usage); at.in.journal != nil {
 			_ = tool.AddUsage(at.in.life, at.Usage)
 		}
 	}()

@@ -170,7 +170,7 @@ func (p *process) said(w session.Words, late bool) {
 	if ev == nil {
 		return
 	}
-	ev.Usage, ev.Left = p.takeOwed()
+	ev.Usage, ev.Left = p.owed.take()
 	if effects, err := p.runner.Step(*ev); err != nil || len(effects) > 0 {
 		p.fed(effects, err)
 	}

@@ -75,10 +75,8 @@ type process struct {
 	takeBack bool
 	// streaming is full while the function of WithStream runs.
 	streaming chan struct{}
-	// owed is what was consumed and is in no event yet: that of a cancellation has it.
-	owed message.Usage
-	// unknown reports that a model call was left, and nobody knows what it consumed. No event has that yet.
-	unknown bool
+	// owed is what was consumed and is in no event yet.
+	owed owed
 	// err is the Go error behind the current event, cause the one behind exhaustion, and ending why the run
 	// was ended from outside.
 	err, cause, ending error
@@ -455,19 +453,9 @@ func (p *process) cancel() ([]machine.Effect, error) {
 // cancelled feeds that the run has ended because of p.ending, with what was consumed until then.
 func (p *process) cancelled() ([]machine.Effect, error) {
 	ev := machine.Event{Kind: machine.Cancelled, At: p.now(), Failure: engine.CauseOf(p.ending)}
-	ev.Usage, ev.Left = p.takeOwed()
+	ev.Usage, ev.Left = p.owed.take()
 	return p.runner.Step(ev)
 }
-
-// takeOwed returns what is in no event yet: see [machine.Event].Left.
-func (p *process) takeOwed() (used message.Usage, left bool) {
-	used, left = p.owed, p.unknown
-	p.owed, p.unknown = message.Usage{}, false
-	return used, left
-}
-
-// owes notes what was consumed by a call or try that has ended, although its outcome does not enter.
-func (p *process) owes(used message.Usage) { p.owed = p.owed.Add(used) }
 
 // woke feeds that a wait, or the earliest deadline of the questions to people, is over. It counts even if the
 // clock was set back in the meantime.

@@ -80,7 +80,7 @@ func (p *process) call(m *machine.ModelCall) ([]machine.Effect, error) {
 	}
 	if left {
 		if context.Cause(inner) == errSpokenTo {
-			p.left(reply.Usage)
+			p.owed.leave(reply.Usage)
 		}
 		told, p.takeBack = observe.WorkEnd{Err: err}, true
 		return nil, errCallLeft
@@ -162,16 +162,10 @@ func (p *process) copied() []message.Message {
 	return slices.Clip(p.copies)
 }
 
-// left notes that a model call was left, and what it used; the zero value means that nobody knows.
-func (p *process) left(used message.Usage) {
-	p.owes(used)
-	p.unknown = used == message.Usage{}
-}
-
 // replied feeds what a model returned.
 func (p *process) replied(reply message.Reply, err error) ([]machine.Effect, error) {
 	if p.ctx.Err() != nil {
-		p.left(reply.Usage)
+		p.owed.leave(reply.Usage)
 		return p.cancel()
 	}
 	if err := p.adjustPolicy(); err != nil {
@@ -183,7 +177,7 @@ func (p *process) replied(reply message.Reply, err error) ([]machine.Effect, err
 	}
 	read := p.runner.Read(p.ctx, reply)
 	if p.ctx.Err() != nil {
-		p.owes(reply.Usage)
+		p.owed.add(reply.Usage)
 		return p.cancel()
 	}
 	return p.runner.Replied(p.now(), read)

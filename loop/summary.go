@@ -71,7 +71,7 @@ func (p *process) summarise(r *machine.SummaryRun) ([]machine.Effect, error) {
 	case left:
 		return nil, errCallLeft
 	case p.ctx.Err() != nil:
-		p.owes(made.usage)
+		p.owed.add(made.usage)
 		return p.cancel()
 	case err != nil:
 		return p.runner.SummaryFailed(p.now(), err, made.usage)
