@@ -97,8 +97,9 @@ var limits = [...]limit{
 // Spent is what was spent so far: by the actions that are being corrected, the run and the session. If no
 // action is being corrected, the next call is the first of one.
 type Spent struct {
-	Actions      []Charge
-	Run, Session Charge
+	Actions []Charge `json:"actions,omitempty"`
+	Run     Charge   `json:"run,omitzero"`
+	Session Charge   `json:"session,omitzero"`
 }
 
 // scope is an allowance and what was spent of it.

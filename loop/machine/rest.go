@@ -12,11 +12,9 @@ type rest struct {
 	// Sharers is the number of calls to run. Failed is the number of failed attempts in the run.
 	Sharers int64 `json:"sharers"`
 	Failed  int   `json:"failed,omitempty"`
-	// Run, Session and Actions are what was spent, if anything bounds that. The actions are those of the tools
-	// of the reply, in the order of each tool's first call.
-	Run     policy.Charge   `json:"run,omitzero"`
-	Session policy.Charge   `json:"session,omitzero"`
-	Actions []policy.Charge `json:"actions,omitempty"`
+	// Spent is what was spent, or nil if nothing bounds that. The actions are those of the tools of the reply, in
+	// the order of each tool's first call.
+	Spent *policy.Spent `json:"spent,omitempty"`
 }
 
 // keepRest notes what is left for the calls of the batch, if there is one.
@@ -27,13 +25,13 @@ func (s *step) keepRest() {
 	b := s.copyBatch()
 	r := rest{Sharers: int64(b.left()), Failed: s.Spent.Run}
 	if !s.Policy.Spending.IsZero() {
-		r.Run, r.Session = s.Charged, s.Session.Charged()
+		r.Spent = &policy.Spent{Run: s.Charged, Session: s.Session.Charged()}
 		for _, g := range b.groups() {
 			var spent policy.Charge
 			if a := s.find(g.tool); a != nil {
 				spent = a.Charged
 			}
-			r.Actions = append(r.Actions, spent)
+			r.Spent.Actions = append(r.Spent.Actions, spent)
 		}
 	}
 	b.Rest = &r
@@ -48,10 +46,14 @@ func (st *State) Rest(call int) policy.Rest {
 	if r == nil {
 		return left
 	}
-	left.Sharers, left.Failed, left.Spent.Run, left.Spent.Session = r.Sharers, r.Failed, r.Run, r.Session
+	if left.Sharers, left.Failed = r.Sharers, r.Failed; r.Spent == nil {
+		return left
+	}
+	all := r.Spent.Actions
+	left.Spent = policy.Spent{Run: r.Spent.Run, Session: r.Spent.Session}
 	at := slices.IndexFunc(st.Batch.groups(), func(g group) bool { return slices.Contains(g.calls, call) })
-	if at >= 0 && at < len(r.Actions) {
-		left.Spent.Actions = r.Actions[at : at+1 : at+1]
+	if at >= 0 && at < len(all) {
+		left.Spent.Actions = all[at : at+1 : at+1]
 	}
 	return left
 }
