@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/loop"
 )
 
 // noReplies are good responses without a reply, and what each is: a broken connection, or garbage.
@@ -29,19 +28,15 @@ var noReplies = map[string]struct {
 func bodies(t *testing.T, c Config) {
 	kind := cmp.Or(c.StreamType, "text/event-stream")
 	for name, body := range noReplies {
-		for _, stream := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s/stream=%v", name, stream), func(t *testing.T) {
-				req, says := Asks()["plain"], fmt.Sprintf(body.says, "application/json")
-				if stream {
-					req.Stream, says = func(loop.Delta) {}, fmt.Sprintf(body.says, kind)
-				}
-				s := Serve(t, says)
-				model, err := c.New(s.URL, s.Client)
-				require.NoError(t, err)
-				_, err = model.Reply(t.Context(), req)
-				require.Error(t, err)
-				assert.Equal(t, body.class, fault.Classify(fault.Response{Err: err}).Class, err)
-			})
-		}
+		bothWays(t, name, func(t *testing.T, stream bool) {
+			sent := "application/json"
+			if stream {
+				sent = kind
+			}
+			s := Serve(t, fmt.Sprintf(body.says, sent))
+			_, err := reply(t, c, s.URL, s.Client, plain(stream))
+			require.Error(t, err)
+			assert.Equal(t, body.class, fault.Classify(fault.Response{Err: err}).Class, err)
+		})
 	}
 }

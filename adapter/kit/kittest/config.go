@@ -2,6 +2,7 @@ package kittest
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/message"
 )
 
 // Key is the API key for clients. It is redacted in golden requests, and must not be in an error's text.
@@ -74,6 +76,30 @@ func (c Config) validate() error {
 	return nil
 }
 
+// bothWays tests a call that asks for a stream, and one that does not.
+func bothWays(t *testing.T, name string, test func(t *testing.T, stream bool)) {
+	for _, stream := range []bool{false, true} {
+		t.Run(fmt.Sprintf("%s/stream=%v", name, stream), func(t *testing.T) { test(t, stream) })
+	}
+}
+
+// plain is the ask of that name, which may ask for a stream.
+func plain(stream bool) loop.Request {
+	req := Asks()["plain"]
+	if stream {
+		req.Stream = func(loop.Delta) {}
+	}
+	return req
+}
+
+// reply makes one call of the adapter at an address.
+func reply(t *testing.T, c Config, url string, client *http.Client, req loop.Request) (message.Reply, error) {
+	t.Helper()
+	model, err := c.New(url, client)
+	require.NoError(t, err)
+	return model.Reply(t.Context(), req)
+}
+
 // wire makes a call of Reply for each script of one.
 func wire(t *testing.T, c Config) {
 	if c.Scripts == "" {
@@ -128,7 +154,7 @@ func runCase(t *testing.T, path string, c Config) {
 	model, err := c.New(s.URL, s.Client)
 	require.NoError(t, err)
 
-	got := ask(t.Context(), t, s, model, req)
+	got := ask(t, s, model, req)
 	s.finish()
 	file.compare(t, s.Requests(), got.golden(t))
 	if look, known := cases[nameOf(path)]; known {

@@ -2,7 +2,6 @@ package kittest
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -11,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
 )
@@ -20,20 +18,13 @@ import (
 // breaks, streamed or not.
 func cuts(t *testing.T, c Config) {
 	for _, cut := range Cuts() {
-		for _, stream := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s/stream=%v", cut.Name, stream), func(t *testing.T) {
-				url, client := cut.Start(t)
-				_, err := askAt(t, c, url, client, stream)
-				require.Error(t, err)
-				own, ok := errors.AsType[interface {
-					error
-					Failure() fault.Failure
-				}](err)
-				require.True(t, ok)
-				assert.Equal(t, fault.Network, own.Failure().Class, "%v: %v", err, chain(err))
-				assert.False(t, own.Failure().Final)
-			})
-		}
+		bothWays(t, cut.Name, func(t *testing.T, stream bool) {
+			url, client := cut.Start(t)
+			_, err := reply(t, c, url, client, plain(stream))
+			f := mustFail(t, err)
+			assert.Equal(t, fault.Network, f.Class, "%v: %v", err, chain(err))
+			assert.False(t, f.Final)
+		})
 	}
 	t.Run("another protocol", func(t *testing.T) { speaksOther(t, c) })
 }
@@ -41,14 +32,14 @@ func cuts(t *testing.T, c Config) {
 // speaksOther checks that a server with another protocol is a wrong address, which no retry puts right.
 func speaksOther(t *testing.T, c Config) {
 	const alert = "\x15\x03\x01\x00\x02\x02\x16"
-	plain, client := serveRaw(t, false, func(conn net.Conn, r *bufio.Reader) { answerOnce(conn, r, alert) })
-	_, err := askAt(t, c, plain, client, false)
+	address, client := serveRaw(t, false, func(conn net.Conn, r *bufio.Reader) { answerOnce(conn, r, alert) })
+	_, err := reply(t, c, address, client, plain(false))
 	isFinal(t, err)
 	assert.ErrorContains(t, err, "the server does not speak plain HTTP: the address or its port is wrong")
 
 	for _, says := range []string{"HTTP/1.1 400 Bad Request\r\n\r\n", "SSH-2.0-OpenSSH_9.9\r\n"} {
 		url, _ := serveRaw(t, false, noTLS(says))
-		_, err = askAt(t, c, "https"+strings.TrimPrefix(url, "http"), client, false)
+		_, err = reply(t, c, "https"+strings.TrimPrefix(url, "http"), client, plain(false))
 		isFinal(t, err)
 		assert.ErrorContains(t, err, "the server does not speak TLS: the address or its port is wrong")
 	}
@@ -57,7 +48,7 @@ func speaksOther(t *testing.T, c Config) {
 		url, client := serveRaw(t, false, func(conn net.Conn, r *bufio.Reader) {
 			answerOnce(conn, r, "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"+body)
 		})
-		_, err = askAt(t, c, url, client, false)
+		_, err = reply(t, c, url, client, plain(false))
 		isFinal(t, err)
 		assert.ErrorContains(t, err, "the server speaks TLS: the address must begin with https", name)
 	}

@@ -38,16 +38,14 @@ func replies(t *testing.T, c Config) {
 				t.Run(fmt.Sprintf("%s/%s/asked=%v", form, strings.TrimSpace(head), asked),
 					func(t *testing.T) {
 						s := Serve(t, head+"\n"+body)
-						model, err := c.New(s.URL, s.Client)
-						require.NoError(t, err)
-						req, told := Asks()["plain"], ""
+						req, told := plain(asked), ""
 						if asked {
 							req.Stream = func(d loop.Delta) { told += d.Text }
 						}
-						reply, err := model.Reply(t.Context(), req)
+						got, err := reply(t, c, s.URL, s.Client, req)
 						require.NoError(t, err)
-						assert.Equal(t, "Yes.", reply.Text)
-						assert.True(t, !asked || told == reply.Text, "told %q", told)
+						assert.Equal(t, "Yes.", got.Text)
+						assert.True(t, !asked || told == got.Text, "told %q", told)
 					})
 			}
 		}

@@ -31,8 +31,8 @@ type outcome struct {
 }
 
 // ask makes the call and checks what is true of every outcome.
-func ask(ctx context.Context, t testing.TB, s *Server, model loop.Model, req loop.Request) outcome {
-	ctx, cancel := context.WithCancel(ctx)
+func ask(t testing.TB, s *Server, model loop.Model, req loop.Request) outcome {
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	o := outcome{asked: req, url: s.URL, hung: slices.ContainsFunc(s.script,
 		func(p response) bool { return p.order == "hang" })}
@@ -51,13 +51,30 @@ func ask(ctx context.Context, t testing.TB, s *Server, model loop.Model, req loo
 	return o
 }
 
-func (o *outcome) failed(t testing.TB) {
-	o.failure = fault.Classify(fault.Response{Err: o.err}).Failure()
-	if e, ok := errors.AsType[interface {
+// failureOf returns the failure that an error is by its own account.
+func failureOf(err error) (f fault.Failure, own bool) {
+	e, own := errors.AsType[interface {
 		error
 		Failure() fault.Failure
-	}](o.err); ok {
-		o.failure = e.Failure()
+	}](err)
+	if own {
+		f = e.Failure()
+	}
+	return f, own
+}
+
+func mustFail(t *testing.T, err error) fault.Failure {
+	t.Helper()
+	require.Error(t, err)
+	f, own := failureOf(err)
+	require.True(t, own)
+	return f
+}
+
+func (o *outcome) failed(t testing.TB) {
+	o.failure = fault.Classify(fault.Response{Err: o.err}).Failure()
+	if own, ok := failureOf(o.err); ok {
+		o.failure = own
 	}
 	if e, ok := errors.AsType[*ratelimit.LimitedError](o.err); ok {
 		o.limits = e.State

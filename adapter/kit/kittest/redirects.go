@@ -2,7 +2,6 @@ package kittest
 
 import (
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,16 +14,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/loop"
 )
 
 // redirects checks that a redirect to another host, port or scheme is not followed, that the error says so
 // and is final, and that a redirect within one origin is followed, but not in a circle.
 func redirects(t *testing.T, c Config) {
-	reply := c.Whole[0]
+	good := c.Whole[0]
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		for name, to := range map[string]func(here string) (string, *atomic.Int64){
-			"another port": func(string) (string, *atomic.Int64) { return thief(t, reply) },
+			"another port": func(string) (string, *atomic.Int64) { return thief(t, good) },
 			"another host": func(here string) (string, *atomic.Int64) {
 				return strings.Replace(here, "127.0.0.1", "localhost", 1), new(atomic.Int64)
 			},
@@ -35,11 +33,9 @@ func redirects(t *testing.T, c Config) {
 				return "https:" + strings.TrimPrefix(here, "http:"), new(atomic.Int64)
 			},
 		} {
-			for _, stream := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%d/%s/stream=%v", status, name, stream), func(t *testing.T) {
-					isNotFollowed(t, c, status, to, stream)
-				})
-			}
+			bothWays(t, fmt.Sprintf("%d/%s", status, name), func(t *testing.T, stream bool) {
+				isNotFollowed(t, c, status, to, stream)
+			})
 		}
 	}
 	t.Run("within one origin", func(t *testing.T) {
@@ -48,33 +44,33 @@ func redirects(t *testing.T, c Config) {
 				return ""
 			}
 			return "/moved" + r.URL.RequestURI()
-		}, 307, reply)
-		_, err := askAt(t, c, url, client, false)
+		}, 307, good)
+		_, err := reply(t, c, url, client, plain(false))
 		require.NoError(t, err)
 	})
 	t.Run("in a circle", func(t *testing.T) {
 		url, client := redirecting(t, func(r *http.Request, _ string) string { return r.URL.RequestURI() },
-			307, reply)
-		_, err := askAt(t, c, url, client, false)
+			307, good)
+		_, err := reply(t, c, url, client, plain(false))
 		isFinal(t, err)
 		assert.ErrorContains(t, err, "the server redirects in a circle")
 	})
 	t.Run("by a client that follows by itself", func(t *testing.T) {
-		there, _ := thief(t, reply)
+		there, _ := thief(t, good)
 		url, client := redirecting(t, func(r *http.Request, _ string) string {
 			return there + r.URL.RequestURI()
 		}, 307, "")
 		for _, stream := range []bool{false, true} {
-			text, err := askAt(t, c, url, &http.Client{Transport: following{client}}, stream)
+			got, err := reply(t, c, url, &http.Client{Transport: following{client}}, plain(stream))
 			isFinal(t, err)
 			assert.ErrorContains(t, err, "the HTTP client followed a redirect to "+there)
-			assert.Empty(t, text, "the reply of another host is not taken")
+			assert.Empty(t, got.Text, "the reply of another host is not taken")
 		}
 	})
 	t.Run("to nowhere", func(t *testing.T) {
 		for _, status := range []int{300, 304, 307} {
 			s := Serve(t, fmt.Sprintf("%d Moved\n\n", status))
-			_, err := askAt(t, c, s.URL, s.Client, false)
+			_, err := reply(t, c, s.URL, s.Client, plain(false))
 			isFinal(t, err)
 			assert.ErrorContains(t, err, fmt.Sprintf("the server redirects (%d) without an address to follow",
 				status))
@@ -95,7 +91,7 @@ func isNotFollowed(
 		there, stolen = to(here)
 		return there + r.URL.RequestURI()
 	}, status, "")
-	_, err := askAt(t, c, url, client, stream)
+	_, err := reply(t, c, url, client, plain(stream))
 	isFinal(t, err)
 	assert.Equal(t, int64(1), asked.Load(), "requests to the server itself")
 	assert.Zero(t, stolen.Load(), "requests that followed")
@@ -146,28 +142,10 @@ func thief(t *testing.T, reply string) (string, *atomic.Int64) {
 	return s.URL, got
 }
 
-// askAt makes one call of an adapter at an address.
-func askAt(t *testing.T, c Config, url string, client *http.Client, stream bool) (string, error) {
-	t.Helper()
-	model, err := c.New(url, client)
-	require.NoError(t, err)
-	req := Asks()["plain"]
-	if stream {
-		req.Stream = func(loop.Delta) {}
-	}
-	reply, err := model.Reply(t.Context(), req)
-	return reply.Text, err
-}
-
 // isFinal checks that an error is one of configuration that no retry can help.
 func isFinal(t *testing.T, err error) {
 	t.Helper()
-	require.Error(t, err)
-	own, ok := errors.AsType[interface {
-		error
-		Failure() fault.Failure
-	}](err)
-	require.True(t, ok)
-	assert.Equal(t, fault.Config, own.Failure().Class)
-	assert.True(t, own.Failure().Final)
+	f := mustFail(t, err)
+	assert.Equal(t, fault.Config, f.Class)
+	assert.True(t, f.Final)
 }

@@ -15,9 +15,7 @@ import (
 func Refuses(t *testing.T, c Config, req loop.Request, want string) {
 	t.Helper()
 	s := Serve(t)
-	model, err := c.New(s.URL, s.Client)
-	require.NoError(t, err)
-	_, err = model.Reply(t.Context(), req)
+	_, err := reply(t, c, s.URL, s.Client, req)
 	require.ErrorContains(t, err, want)
 	failure := fault.FailureOf(err)
 	assert.Equal(t, fault.InvalidRequest, failure.Class)

@@ -45,11 +45,9 @@ func keys(t *testing.T, c Config) {
 	for name, raw := range responses {
 		require.Contains(t, raw, "{key}", "%s has no place for a key", name)
 		for _, secret := range secrets {
-			for _, stream := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%s/%.9s/stream=%v", name, secret, stream), func(t *testing.T) {
-					holdsNoSecret(t, c, strings.ReplaceAll(raw, "{key}", secret), secret, stream)
-				})
-			}
+			bothWays(t, fmt.Sprintf("%s/%.9s", name, secret), func(t *testing.T, stream bool) {
+				holdsNoSecret(t, c, strings.ReplaceAll(raw, "{key}", secret), secret, stream)
+			})
 		}
 	}
 }

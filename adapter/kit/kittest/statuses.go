@@ -2,7 +2,6 @@ package kittest
 
 import (
 	"errors"
-	"fmt"
 	"testing"
 	"time"
 
@@ -10,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/ratelimit"
 )
 
@@ -30,25 +28,21 @@ var failing = map[string]struct {
 // its response.
 func statuses(t *testing.T, c Config) {
 	for name, f := range failing {
-		for _, stream := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s/stream=%v", name, stream), func(t *testing.T) {
-				s := Serve(t, f.says)
-				model, err := c.New(s.URL, s.Client)
-				require.NoError(t, err)
-				req := Asks()["tools"]
-				if stream {
-					req.Stream = func(loop.Delta) {}
-				}
-				got := ask(t.Context(), t, s, model, req)
-				require.Error(t, got.err)
-				assert.Equal(t, f.class, got.failure.Class, "%v", got.err)
-				limited, isLimited := errors.AsType[*ratelimit.LimitedError](got.err)
-				require.True(t, isLimited, "%T has no rate limits in its chain", got.err)
-				if f.class == fault.RateLimit {
-					assert.Equal(t, 7*time.Second, got.failure.RetryAfter)
-					assert.Equal(t, 7*time.Second, limited.State.RetryAfter.Duration)
-				}
-			})
-		}
+		bothWays(t, name, func(t *testing.T, stream bool) {
+			s := Serve(t, f.says)
+			model, err := c.New(s.URL, s.Client)
+			require.NoError(t, err)
+			req := plain(stream)
+			req.Tools = Asks()["tools"].Tools
+			got := ask(t, s, model, req)
+			require.Error(t, got.err)
+			assert.Equal(t, f.class, got.failure.Class, "%v", got.err)
+			limited, isLimited := errors.AsType[*ratelimit.LimitedError](got.err)
+			require.True(t, isLimited, "%T has no rate limits in its chain", got.err)
+			if f.class == fault.RateLimit {
+				assert.Equal(t, 7*time.Second, got.failure.RetryAfter)
+				assert.Equal(t, 7*time.Second, limited.State.RetryAfter.Duration)
+			}
+		})
 	}
 }

@@ -155,7 +155,7 @@ func TestFaultsOfAdaptersAreFound(t *testing.T) {
 			r := &recorder{TB: t}
 			s := Serve(r, good)
 			r.run(func() {
-				ask(t.Context(), r, s, bound{c.model, s}, loop.Request{Stream: func(loop.Delta) {}})
+				ask(r, s, bound{c.model, s}, loop.Request{Stream: func(loop.Delta) {}})
 				s.finish()
 			})
 			assert.Contains(t, r.said(), c.want)
