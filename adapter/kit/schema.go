@@ -65,77 +65,59 @@ func OllamaTools() Dialect { return column(5) }
 // OllamaGrammar returns the dialect of answers at Ollama.
 func OllamaGrammar() Dialect { return column(6) }
 
-// treatments has a row for each keyword, and a column for each dialect:
-// OpenAI, Strict, StrictBounds, Anthropic, Gemini, OllamaTools, OllamaGrammar.
+// treatments has a row for keywords that are treated alike, with spaces between them, and a column for each
+// dialect: OpenAI, Strict, StrictBounds, Anthropic, Gemini, OllamaTools, OllamaGrammar.
 var treatments = func() map[string][7]Treatment {
 	const (
 		k, d, s, n, x = Keep, Drop, Say, Nest, Refuse
 		a, f, e, c, o = NestAsAnyOf, NestAsDefs, AsEnum, Check, Open
 	)
-	return map[string][7]Treatment{
-		Others:     {k, x, x, x, d, k, k},
+	all := map[string][7]Treatment{Others: {k, x, x, x, d, k, k}}
+	for keywords, row := range map[string][7]Treatment{
 		NoObject:   {k, x, x, x, o, o, k},
 		Extensions: {k, x, x, d, d, k, k},
 
-		"type":     {k, k, k, k, k, k, k},
-		"enum":     {k, k, k, c, c, k, k},
-		"const":    {k, k, k, c, e, e, k},
-		"required": {k, k, k, k, k, k, k},
+		"type required title description": {k, k, k, k, k, k, k},
 
-		"title":            {k, k, k, k, k, k, k},
-		"description":      {k, k, k, k, k, k, k},
-		"default":          {k, s, s, d, d, k, k},
-		"examples":         {k, s, s, d, d, k, k},
-		"deprecated":       {k, x, x, d, d, k, k},
-		"readOnly":         {k, x, x, d, d, k, k},
-		"writeOnly":        {k, x, x, d, d, k, k},
-		"contentEncoding":  {k, x, x, s, d, k, k},
-		"contentMediaType": {k, x, x, s, d, k, k},
+		"enum":  {k, k, k, c, c, k, k},
+		"const": {k, k, k, c, e, e, k},
+
+		"default examples":                 {k, s, s, d, d, k, k},
+		"deprecated readOnly writeOnly":    {k, x, x, d, d, k, k},
+		"contentEncoding contentMediaType": {k, x, x, s, d, k, k},
+
 		"propertyOrdering": {k, x, x, x, k, k, k},
-		"$comment":         {d, x, x, d, d, k, k},
+		"$comment x-echo":  {d, x, x, d, d, k, k},
 		"$schema":          {d, x, x, d, d, d, k},
 		"$id":              {k, x, x, d, k, d, k},
 		"$anchor":          {k, x, x, x, k, k, k},
-		"x-echo":           {d, x, x, d, d, k, k},
 
-		"minimum":          {k, s, k, s, k, k, k},
-		"maximum":          {k, s, k, s, k, k, k},
-		"exclusiveMinimum": {k, s, k, s, s, k, k},
-		"exclusiveMaximum": {k, s, k, s, s, k, k},
-		"multipleOf":       {k, s, k, s, s, k, k},
-		"minLength":        {k, s, s, s, s, k, k},
-		"maxLength":        {k, s, s, s, s, k, k},
-		"pattern":          {k, s, c, s, s, k, c},
-		"format":           {k, s, c, c, k, k, k},
-		"minItems":         {k, s, k, c, k, k, k},
-		"maxItems":         {k, s, k, s, k, k, k},
-		"uniqueItems":      {k, s, s, s, s, k, k},
-		"minProperties":    {k, x, x, s, s, k, k},
-		"maxProperties":    {k, x, x, s, s, k, k},
+		"minimum maximum maxItems":                     {k, s, k, s, k, k, k},
+		"exclusiveMinimum exclusiveMaximum multipleOf": {k, s, k, s, s, k, k},
+		"minLength maxLength uniqueItems":              {k, s, s, s, s, k, k},
+		"minProperties maxProperties":                  {k, x, x, s, s, k, k},
 
-		"$ref":                 {k, k, k, k, c, s, k},
-		"$defs":                {n, n, n, n, n, d, n},
-		"definitions":          {n, n, n, n, f, d, n},
-		"properties":           {n, n, n, n, n, n, n},
-		"additionalProperties": {n, k, k, c, n, k, n},
-		"items":                {n, n, n, n, n, n, n},
-		"prefixItems":          {n, x, x, x, n, k, n},
-		"anyOf":                {n, n, n, n, n, n, n},
-		"oneOf":                {n, x, x, a, n, a, n},
-		"allOf":                {n, x, x, n, d, k, n},
+		"pattern":  {k, s, c, s, s, k, c},
+		"format":   {k, s, c, c, k, k, k},
+		"minItems": {k, s, k, c, k, k, k},
 
-		"additionalItems":       {n, x, x, x, d, k, n},
-		"contains":              {n, x, x, x, d, k, n},
-		"dependentSchemas":      {n, x, x, x, d, k, n},
-		"else":                  {n, x, x, x, d, k, n},
-		"if":                    {n, x, x, x, d, k, n},
-		"not":                   {n, x, x, x, d, k, n},
-		"patternProperties":     {n, x, x, x, d, k, n},
-		"propertyNames":         {n, x, x, x, d, k, n},
-		"then":                  {n, x, x, x, d, k, n},
-		"unevaluatedItems":      {n, x, x, x, d, k, n},
-		"unevaluatedProperties": {n, x, x, x, d, k, n},
+		"$ref":                   {k, k, k, k, c, s, k},
+		"$defs":                  {n, n, n, n, n, d, n},
+		"definitions":            {n, n, n, n, f, d, n},
+		"properties items anyOf": {n, n, n, n, n, n, n},
+		"additionalProperties":   {n, k, k, c, n, k, n},
+		"prefixItems":            {n, x, x, x, n, k, n},
+		"oneOf":                  {n, x, x, a, n, a, n},
+		"allOf":                  {n, x, x, n, d, k, n},
+
+		"additionalItems contains dependentSchemas if then else not patternProperties propertyNames " +
+			"unevaluatedItems unevaluatedProperties": {n, x, x, x, d, k, n},
+	} {
+		for keyword := range strings.FieldsSeq(keywords) {
+			all[keyword] = row
+		}
 	}
+	return all
 }()
 
 func column(of int) Dialect {
