@@ -1,6 +1,7 @@
 package kittest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -92,8 +93,15 @@ func plain(stream bool) loop.Request {
 	return req
 }
 
+// caller is a test, or one of package rapid.
+type caller interface {
+	require.TestingT
+	Helper()
+	Context() context.Context
+}
+
 // reply makes one call of the adapter at an address.
-func reply(t *testing.T, c Config, url string, client *http.Client, req loop.Request) (message.Reply, error) {
+func reply(t caller, c Config, url string, client *http.Client, req loop.Request) (message.Reply, error) {
 	t.Helper()
 	model, err := c.New(url, client)
 	require.NoError(t, err)
@@ -157,7 +165,7 @@ func runCase(t *testing.T, path string, c Config) {
 	got := ask(t, s, model, req)
 	s.finish()
 	file.compare(t, s.Requests(), got.golden(t))
-	if look, known := cases[nameOf(path)]; known {
-		require.Empty(t, look(got), "what the case is about")
+	if needs, known := cases[nameOf(path)]; known {
+		require.True(t, needs.met(got), "what the case is about: %s", needs.want)
 	}
 }

@@ -1,9 +1,7 @@
 package kittest
 
 import (
-	"bufio"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptrace"
 	"strings"
@@ -32,22 +30,20 @@ func cuts(t *testing.T, c Config) {
 // speaksOther checks that a server with another protocol is a wrong address, which no retry puts right.
 func speaksOther(t *testing.T, c Config) {
 	const alert = "\x15\x03\x01\x00\x02\x02\x16"
-	address, client := serveRaw(t, false, func(conn net.Conn, r *bufio.Reader) { answerOnce(conn, r, alert) })
+	address, client := start(t, false, once(alert))
 	_, err := reply(t, c, address, client, plain(false))
 	isFinal(t, err)
 	assert.ErrorContains(t, err, "the server does not speak plain HTTP: the address or its port is wrong")
 
 	for _, says := range []string{"HTTP/1.1 400 Bad Request\r\n\r\n", "SSH-2.0-OpenSSH_9.9\r\n"} {
-		url, _ := serveRaw(t, false, noTLS(says))
+		url, _ := start(t, false, noTLS(says))
 		_, err = reply(t, c, "https"+strings.TrimPrefix(url, "http"), client, plain(false))
 		isFinal(t, err)
 		assert.ErrorContains(t, err, "the server does not speak TLS: the address or its port is wrong")
 	}
 
 	for name, body := range wantTLS {
-		url, client := serveRaw(t, false, func(conn net.Conn, r *bufio.Reader) {
-			answerOnce(conn, r, "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"+body)
-		})
+		url, client := start(t, false, once("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"+body))
 		_, err = reply(t, c, url, client, plain(false))
 		isFinal(t, err)
 		assert.ErrorContains(t, err, "the server speaks TLS: the address must begin with https", name)

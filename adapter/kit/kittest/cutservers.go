@@ -30,29 +30,25 @@ type Cut struct {
 	Start func(t testing.TB) (url string, client *http.Client)
 }
 
+// conn serves a connection, whose first bytes may have been read.
+type conn func(net.Conn, *bufio.Reader)
+
 // Cuts returns the ways to break a response that a client of net/http may meet over HTTP/1.1, HTTP/2 and TLS.
 func Cuts() []Cut {
 	var all []Cut
 	for name, says := range plainCuts() {
-		all = append(all, Cut{"HTTP/1.1 " + name, strings.Contains(says, "\r\n\r\n"),
-			func(t testing.TB) (string, *http.Client) {
-				return serveRaw(t, false, func(c net.Conn, r *bufio.Reader) { answerOnce(c, r, says) })
-			}})
+		all = append(all, Cut{"HTTP/1.1 " + name, strings.Contains(says, "\r\n\r\n"), plainly(once(says))})
 	}
 	for name, after := range tlsCuts {
-		all = append(all, Cut{"TLS " + name, true, func(t testing.TB) (string, *http.Client) {
-			return serveRaw(t, true, func(c net.Conn, r *bufio.Reader) {
-				answerOnce(c, r, head+"Content-Length: 99\r\n\r\n{")
-				_, _ = io.WriteString(c.(*tls.Conn).NetConn(), after)
-			})
-		}})
+		all = append(all, Cut{"TLS " + name, true, overTLS(func(c net.Conn, r *bufio.Reader) {
+			once(begins)(c, r)
+			_, _ = io.WriteString(c.(*tls.Conn).NetConn(), after)
+		})})
 	}
-	all = append(all, Cut{"HTTP/1.1 reset", true, func(t testing.TB) (string, *http.Client) {
-		return serveRaw(t, false, func(c net.Conn, r *bufio.Reader) {
-			answerOnce(c, r, head+"Content-Length: 99\r\n\r\n{")
-			_ = c.(*net.TCPConn).SetLinger(0)
-		})
-	}}, Cut{"HTTP/1.1 idle", false, closesIdle})
+	all = append(all, Cut{"HTTP/1.1 reset", true, plainly(func(c net.Conn, r *bufio.Reader) {
+		once(begins)(c, r)
+		_ = c.(*net.TCPConn).SetLinger(0)
+	})}, Cut{"HTTP/1.1 idle", false, closesIdle})
 	for code := range uint32(14) { // all that RFC 9113 has
 		all = append(all, framed(fmt.Sprintf("reset %d", code), true, func(stream uint32) []byte {
 			return slice(begun(stream), frame(rstStream, 0, stream, number(code)))
@@ -82,7 +78,10 @@ func Cuts() []Cut {
 		Cut{"HTTP/2 lost", false, losesPings}, Cut{"HTTP/2 refused", false, refuses})
 }
 
-const head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+const (
+	head   = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+	begins = head + "Content-Length: 99\r\n\r\n{"
+)
 
 // plainCuts are responses of a server that then closes the connection.
 func plainCuts() map[string]string {
@@ -121,10 +120,17 @@ var tlsCuts = map[string]string{
 	"another version": "\x17\x01\x01\x00\x20" + strings.Repeat("x", 32),
 }
 
-// serveRaw serves every connection by a function, and closes it then.
-func serveRaw(
-	t testing.TB, secure bool, serve func(net.Conn, *bufio.Reader), protocols ...string,
-) (string, *http.Client) {
+// plainly starts a server without TLS, and overTLS one with it, for the protocols.
+func plainly(serve conn) func(testing.TB) (string, *http.Client) {
+	return func(t testing.TB) (string, *http.Client) { return start(t, false, serve) }
+}
+
+func overTLS(serve conn, protocols ...string) func(testing.TB) (string, *http.Client) {
+	return func(t testing.TB) (string, *http.Client) { return start(t, true, serve, protocols...) }
+}
+
+// start serves every connection by a function, and closes it then.
+func start(t testing.TB, secure bool, serve conn, protocols ...string) (string, *http.Client) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -176,16 +182,18 @@ var certificates = sync.OnceValues(func() (server, client *tls.Config) {
 	return s.TLS, &tls.Config{RootCAs: trusted}
 })
 
-// answerOnce reads one request of HTTP/1.1 and writes raw bytes.
-func answerOnce(c net.Conn, r *bufio.Reader, says string) {
-	if request, err := http.ReadRequest(r); err == nil {
-		_, _ = io.Copy(io.Discard, request.Body)
-		_, _ = io.WriteString(c, says)
+// once reads one request of HTTP/1.1 and writes raw bytes.
+func once(says string) conn {
+	return func(c net.Conn, r *bufio.Reader) {
+		if request, err := http.ReadRequest(r); err == nil {
+			_, _ = io.Copy(io.Discard, request.Body)
+			_, _ = io.WriteString(c, says)
+		}
 	}
 }
 
 // noTLS serves a connection that begins with TLS by raw bytes.
-func noTLS(says string) func(net.Conn, *bufio.Reader) {
+func noTLS(says string) conn {
 	return func(c net.Conn, r *bufio.Reader) {
 		_, _ = r.Peek(1)
 		_, _ = io.WriteString(c, says)
@@ -198,8 +206,8 @@ func noTLS(says string) func(net.Conn, *bufio.Reader) {
 // the server never sees.
 func closesIdle(t testing.TB) (string, *http.Client) {
 	leave := make(chan struct{}, 1)
-	url, client := serveRaw(t, false, func(c net.Conn, r *bufio.Reader) {
-		answerOnce(c, r, head+"Content-Length: 2\r\n\r\n{}")
+	url, client := start(t, false, func(c net.Conn, r *bufio.Reader) {
+		once(head+"Content-Length: 2\r\n\r\n{}")(c, r)
 		<-leave
 	})
 	closed := make(chan struct{}, 1)
@@ -237,15 +245,14 @@ func (n *noticed) Close() error {
 
 // framed is a server of HTTP/2 that answers a request with raw frames and closes the connection.
 func framed(name string, midReply bool, says func(stream uint32) []byte) Cut {
-	return Cut{"HTTP/2 " + name, midReply, func(t testing.TB) (string, *http.Client) {
-		return serveRaw(t, true, func(c net.Conn, r *bufio.Reader) { answerFrames(c, r, says) }, "h2")
-	}}
+	return Cut{"HTTP/2 " + name, midReply,
+		overTLS(func(c net.Conn, r *bufio.Reader) { answerFrames(c, r, says) }, "h2")}
 }
 
 // losesPings is a server of HTTP/2 that falls silent once it has read the request, and leaves the client's
 // pings without an answer.
 func losesPings(t testing.TB) (string, *http.Client) {
-	url, client := serveRaw(t, true, func(c net.Conn, r *bufio.Reader) {
+	url, client := start(t, true, func(c net.Conn, r *bufio.Reader) {
 		answerFrames(c, r, func(uint32) []byte { return nil })
 		_, _ = io.Copy(io.Discard, r) // until the client leaves
 	}, "h2")
@@ -258,7 +265,7 @@ func losesPings(t testing.TB) (string, *http.Client) {
 // closes the second one.
 func refuses(t testing.TB) (string, *http.Client) {
 	var before atomic.Bool
-	return serveRaw(t, true, func(c net.Conn, r *bufio.Reader) {
+	return start(t, true, func(c net.Conn, r *bufio.Reader) {
 		answerFrames(c, r, func(uint32) []byte {
 			if before.Swap(true) {
 				return nil

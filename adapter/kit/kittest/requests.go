@@ -62,26 +62,31 @@ func bounds(t *testing.T, c Config) {
 // sentFor returns the body of the one request that a call makes.
 func sentFor(t *rapid.T, c Config, req loop.Request) []byte {
 	var sent [][]byte
-	model, err := c.New("http://server",
-		&http.Client{Transport: answering(func(r *http.Request) (*http.Response, error) {
-			body, err := io.ReadAll(r.Body)
-			sent = append(sent, body)
-			return &http.Response{StatusCode: http.StatusOK,
-				Header: http.Header{"Content-Type": {"application/json"}},
-				Body:   io.NopCloser(strings.NewReader(c.Whole[0])), Request: r}, err
-		})})
-	require.NoError(t, err)
 	before := fmt.Sprint(req.Messages)
-	_, err = model.Reply(t.Context(), req)
+	_, err := reply(t, c, nowhere, answering(c.Whole[0], &sent), req)
 	require.NoError(t, err)
 	require.Equal(t, before, fmt.Sprint(req.Messages), "the request was changed")
 	require.Len(t, sent, 1, "requests of one call")
 	return bytes.TrimSpace(sent[0])
 }
 
-type answering func(*http.Request) (*http.Response, error)
+// nowhere is the address of no server, which an answering client does not ask.
+const nowhere = "http://server"
 
-func (a answering) RoundTrip(r *http.Request) (*http.Response, error) { return a(r) }
+// answering is a client that gets a good reply to each request, and keeps what was sent.
+func answering(whole string, sent *[][]byte) *http.Client {
+	return &http.Client{Transport: transporting(func(r *http.Request) (*http.Response, error) {
+		body, err := io.ReadAll(r.Body)
+		*sent = append(*sent, body)
+		return &http.Response{StatusCode: http.StatusOK,
+			Header: http.Header{"Content-Type": {"application/json"}},
+			Body:   io.NopCloser(strings.NewReader(whole)), Request: r}, err
+	})}
+}
+
+type transporting func(*http.Request) (*http.Response, error)
+
+func (f transporting) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // Transcripts draws conversations, also those that no run makes. opaque is data that an adapter could have
 // kept of a message.

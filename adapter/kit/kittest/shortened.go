@@ -3,9 +3,6 @@ package kittest
 import (
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -46,14 +43,8 @@ var picture = message.Part{Kind: message.ImagePart, MediaType: "image/png",
 
 // takesMedia reports whether the adapter sends pictures. One that does not need not ask the server.
 func takesMedia(t *testing.T, c Config) bool {
-	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, c.Whole[0])
-	}))
-	defer api.Close()
-	model, err := c.New(api.URL, api.Client())
-	require.NoError(t, err)
-	_, err = model.Reply(t.Context(), loop.Request{Messages: said(
+	var sent [][]byte
+	_, err := reply(t, c, nowhere, answering(c.Whole[0], &sent), loop.Request{Messages: said(
 		message.Message{Role: message.User, Text: "What is this?", Parts: []message.Part{picture}})})
 	return err == nil
 }
