@@ -210,7 +210,7 @@ func (c *Config) asking(o *options) (*machine.Compiled, error) {
 // driving returns the options for the runs of a [Loop] or [Pool].
 func (o *options) driving(model Model, cfg *Config) *options {
 	own := *o
-	own.model, own.desk = model, new(desk)
+	own.model, own.askers = model, new(askers)
 	if cfg.Seed != "" {
 		own.seeds = new(seeds)
 	}
@@ -280,11 +280,11 @@ type options struct {
 	scope     func(Request) string
 	priority  func(session string) int
 
-	// The rest is set for a [Loop] or a [Pool]: its model, the desk that takes people's answers, and seeds
+	// The rest is set for a [Loop] or a [Pool]: its model, who takes people's answers, and seeds
 	// for a config with a seed, which its sessions share.
-	model Model
-	desk  *desk
-	seeds *seeds
+	model  Model
+	askers *askers
+	seeds  *seeds
 }
 
 // DefaultParallel is how many tools of one reply run at once without [WithParallel].

@@ -46,7 +46,7 @@ func (p *process) takesMail(wake func()) {
 	p.mail, p.wake = make(chan struct{}, 1), wake
 	if p.inbox = p.journal.Inbox(); p.inbox != nil {
 		p.dropTaken()
-		p.poke()
+		p.signalMail()
 	}
 }
 
@@ -79,7 +79,7 @@ func (p *process) hear(w session.Words) error {
 			return err
 		}
 	}
-	if p.ear.hear(w, p.poke); p.wake != nil {
+	if p.words.add(w, p.signalMail); p.wake != nil {
 		p.wake()
 	}
 	return nil
@@ -89,8 +89,8 @@ func (p *process) hear(w session.Words) error {
 // inbox has it in clear, so that of a redacted journal does not.
 func (p *process) remembers() bool { return p.inbox != nil && !p.journal.Redacts() }
 
-// ear has what was said to the session and not recorded yet. It is safe for concurrent use.
-type ear struct {
+// unrecordedWords are what was said to the session and not recorded yet. They are safe for concurrent use.
+type unrecordedWords struct {
 	mu    sync.Mutex
 	words []session.Words
 	// end ends the model call that is under way; nil without one.
@@ -100,22 +100,23 @@ type ear struct {
 // errSpokenTo is the cause of the end of a model call that a message stopped.
 var errSpokenTo = errors.New("loop: the call was left, because the user has said something")
 
-// hear takes what is said, and pokes the run. A message that stops ends the model call that is under way, but
-// none that is made after the run has taken the message; and the run, once it has left the call, knows of it.
-func (e *ear) hear(w session.Words, poke func()) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.words = append(e.words, w)
-	if poke(); w.Stop && e.end != nil {
-		e.end(errSpokenTo)
+// add takes what is said, and signals it to the run. A message that stops ends the model call that is under
+// way, but none that is made after the run has taken the message; and the run, once it has left the call,
+// knows of it.
+func (u *unrecordedWords) add(w session.Words, signal func()) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.words = append(u.words, w)
+	if signal(); w.Stop && u.end != nil {
+		u.end(errSpokenTo)
 	}
 }
 
-// leaver returns what ends the model call that is under way now, and no later one.
-func (e *ear) leaver() func() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	end := e.end
+// canceller returns what ends the model call that is under way now, and no later one.
+func (u *unrecordedWords) canceller() func() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	end := u.end
 	return func() {
 		if end != nil {
 			end(errSpokenTo)
@@ -123,29 +124,29 @@ func (e *ear) leaver() func() {
 	}
 }
 
-// calling says how to end the model call that is under way; nil ends none. A message that stops and was not
+// setCall says how to end the model call that is under way; nil ends none. A message that stops and was not
 // taken before the call began ends it at once.
-func (e *ear) calling(end context.CancelCauseFunc) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.end = end
-	if end != nil && slices.ContainsFunc(e.words, func(w session.Words) bool { return w.Stop }) {
+func (u *unrecordedWords) setCall(end context.CancelCauseFunc) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.end = end
+	if end != nil && slices.ContainsFunc(u.words, func(w session.Words) bool { return w.Stop }) {
 		end(errSpokenTo)
 	}
 }
 
-// heard takes what was said.
-func (e *ear) heard() []session.Words {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	words := e.words
-	e.words = nil
+// take returns what was said, and forgets it.
+func (u *unrecordedWords) take() []session.Words {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	words := u.words
+	u.words = nil
 	return words
 }
 
 // takeWords records what was said in this process.
 func (p *process) takeWords(late bool) {
-	for _, w := range p.ear.heard() {
+	for _, w := range p.words.take() {
 		if p.broke != nil {
 			return // the inbox has it
 		}
@@ -184,23 +185,23 @@ func byWhom(by string) string {
 	return " by " + by
 }
 
-// poke says that there may be something in the inbox. It does not block.
-func (p *process) poke() {
+// signalMail says that there may be something in the inbox. It does not block.
+func (p *process) signalMail() {
 	select {
 	case p.mail <- struct{}{}:
 	default:
 	}
 }
 
-// watchMail pokes the run when its inbox has something, until stop is called.
+// watchMail signals to the run when its inbox has something, until stop is called.
 func (p *process) watchMail() (stop func()) {
 	if p.inbox == nil {
 		return func() {}
 	}
 	return every(func() {
-		leave := p.ear.leaver() // the run may take the message meanwhile, and call with it
+		leave := p.words.canceller() // the run may take the message meanwhile, and call with it
 		if items, err := p.inbox.Items(context.Background(), p.journal.Session()); len(items) > 0 || err != nil {
-			p.poke()
+			p.signalMail()
 			if slices.ContainsFunc(items, inbox.Stops) {
 				leave()
 			}
@@ -208,7 +209,7 @@ func (p *process) watchMail() (stop func()) {
 	})
 }
 
-// hasMail reports whether the run was poked, and forgets it.
+// hasMail reports whether mail was signalled, and forgets it.
 func (p *process) hasMail() bool {
 	select {
 	case <-p.mail:
@@ -218,9 +219,9 @@ func (p *process) hasMail() bool {
 	}
 }
 
-// stirred reports whether the run has something to do before its wait is over: mail, or an answer of the
+// mustWake reports whether the run has something to do before its wait is over: mail, or an answer of the
 // limiter.
-func (p *process) stirred() bool { return len(p.mail) > 0 || p.granting.answered() }
+func (p *process) mustWake() bool { return len(p.mail) > 0 || p.granting.answered() }
 
 // takeMail takes what is in the inbox: it records each item as an event and then removes it. After a crash in
 // between the item is found in the record, and only removed. An item that fits nothing is removed with a

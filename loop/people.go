@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/retake-go/retake/journal"
@@ -89,7 +88,7 @@ func (p *process) nextAsk() *machine.Ask {
 
 // askPeople asks the approver the next question, or ends those whose deadline is over.
 func (p *process) askPeople(now time.Time) ([]machine.Effect, error) {
-	p.movedOn()
+	p.stopAsking()
 	until := p.askedUntil()
 	if !until.After(now) || !until.After(p.now()) {
 		return p.tooLate(until)
@@ -139,7 +138,7 @@ func (p *process) askPeople(now time.Time) ([]machine.Effect, error) {
 func (p *process) putFirst(at time.Time, answer *machine.Response) (item journal.Item, err error) {
 	if !p.remembers() {
 		if p.waitsInInbox(answer.Question) {
-			p.poke() // the run takes it
+			p.signalMail() // the run takes it
 			err = &machine.AnswerError{Question: answer.Question, Err: machine.ErrAnswered}
 		}
 		return item, err
@@ -153,7 +152,7 @@ func (p *process) putFirst(at time.Time, answer *machine.Response) (item journal
 	answer.At = answer.At.UTC().Round(0)
 	item, err = inbox.PutAnswer(context.WithoutCancel(p.ctx), p.inbox, p.journal.Session(), *answer)
 	if err != nil {
-		p.poke() // the run takes the answer that is there
+		p.signalMail() // the run takes the answer that is there
 	}
 	return item, err
 }
@@ -185,143 +184,6 @@ func (p *process) answered(answer machine.Response) error {
 	return err
 }
 
-// desk takes answers for the runs of a [Loop] or [Pool] that have asked people, by session.
-type desk struct {
-	mu    sync.Mutex
-	seats map[string]*seat
-}
-
-// seat is where a run takes answers.
-type seat struct {
-	mu sync.Mutex
-	// take feeds an answer to the run; nil while the run does not wait for people.
-	take func(machine.Response) error
-	// answered are the questions that were answered here.
-	answered []string
-
-	// asks reports that the run waits for people, even if it is away for a look into its inbox. back is
-	// closed when it sits again or has moved on; nil if no answer waits for that. The desk's mu guards both.
-	asks bool
-	back chan struct{}
-}
-
-// errAway is the error of an answer for a run that is not in its seat.
-var errAway = errors.New("loop: the run does something else")
-
-// sit gives a run a seat, unless it has one.
-func (d *desk) sit(id string) *seat {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.seats == nil {
-		d.seats = map[string]*seat{}
-	}
-	s := d.seats[id]
-	if s == nil {
-		s = new(seat)
-		d.seats[id] = s
-	}
-	return s
-}
-
-// set sets what takes answers, after one that is being taken; nil takes none.
-func (s *seat) set(take func(machine.Response) error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.take = take
-}
-
-// asks says that a run waits for people in its seat, or that it has moved on.
-func (d *desk) asks(id string, still bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if s := d.seats[id]; s != nil {
-		if s.asks = still; s.back != nil {
-			close(s.back)
-			s.back = nil
-		}
-	}
-}
-
-// leave forgets a run that is over, or left to be resumed.
-func (d *desk) leave(id string) {
-	if d == nil {
-		return
-	}
-	d.asks(id, false)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	delete(d.seats, id)
-}
-
-// find returns the seat of a run, or nil, and what to wait for if the run is away but still asks.
-func (d *desk) find(id string) (s *seat, back <-chan struct{}) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if s = d.seats[id]; s == nil || !s.asks {
-		return s, nil
-	}
-	if s.back == nil {
-		s.back = make(chan struct{})
-	}
-	return s, s.back
-}
-
-// answer gives an answer to the run of a session. While the run looks into its inbox, the answer waits.
-func (d *desk) answer(id string, answer machine.Response) error {
-	for {
-		s, back := d.find(id)
-		if s == nil {
-			return fmt.Errorf("%w: %q", ErrNobodyAsks, id)
-		}
-		err := s.answer(answer)
-		switch {
-		case err != errAway:
-			return err
-		case back == nil:
-			return &machine.AnswerError{Question: answer.Question, Err: machine.ErrMovedOn}
-		}
-		<-back
-	}
-}
-
-// answer gives an answer to the run in the seat.
-func (s *seat) answer(answer machine.Response) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case slices.Contains(s.answered, answer.Question):
-		return &machine.AnswerError{Question: answer.Question, Err: machine.ErrAnswered}
-	case s.take == nil:
-		return errAway
-	}
-	err := s.take(answer)
-	if err == nil {
-		s.answered = append(s.answered, answer.Question)
-	}
-	return err
-}
-
-// Answer gives a person's answer to a run of the session with an id that this Loop makes. It returns once
-// the answer is recorded. Errors are a [*machine.AnswerError] for an answer that the run does not take,
-// also because another one waits in the inbox of its store, [ErrNobodyAsks], and those of an inbox or a
-// journal that cannot be written. It is safe for concurrent use, but an observer of the run must not call it:
-// it waits for the run, which waits for the observer.
-func (l *Loop) Answer(session string, answer machine.Response) error {
-	return l.desk.answer(session, answer)
-}
-
-// Answer is [Loop.Answer] for the runs of the pool. It is also [ErrPoolClosed] if the pool is closed; an
-// answer that was taken before that is in the run that [Pool.Close] returns.
-func (p *Pool) Answer(session string, answer machine.Response) error {
-	p.mu.Lock()
-	closed := p.closed
-	p.mu.Unlock()
-	if closed {
-		return ErrPoolClosed
-	}
-	return p.o.desk.answer(session, answer)
-}
-
 // pausePeople waits for an answer, by the clock until the first deadline. If the context ends,
 // [process.advance] cancels the run.
 func (p *process) pausePeople() {
@@ -329,9 +191,9 @@ func (p *process) pausePeople() {
 	if until := p.askedUntil(); until != forever {
 		over = p.clock.After(until.Sub(p.now()))
 	}
-	taken, seat := make(chan struct{}, 1), p.desk.sit(p.s.ID())
+	taken, asker := make(chan struct{}, 1), p.askers.of(p.s.ID())
 	// From here on who answers has the run.
-	seat.set(func(answer machine.Response) (err error) {
+	asker.set(func(answer machine.Response) (err error) {
 		defer func() {
 			if misfits(err) {
 				return // the run still waits
@@ -343,38 +205,38 @@ func (p *process) pausePeople() {
 		}()
 		return p.answered(answer)
 	})
-	p.sits()
-	defer seat.set(nil)
+	p.startAsking()
+	defer asker.set(nil)
 	select {
 	case <-taken:
 	case <-over:
 	case <-p.mail:
-		p.poke()
+		p.signalMail()
 	case <-p.ctx.Done():
 	}
 }
 
-// sits says that the run waits for people in its seat.
-func (p *process) sits() {
-	p.sat = true
-	p.desk.asks(p.s.ID(), true)
+// startAsking says that the run waits for people.
+func (p *process) startAsking() {
+	p.asking = true
+	p.askers.setAsking(p.s.ID(), true)
 }
 
-// movedOn says that the run no longer waits for people, if it did.
-func (p *process) movedOn() {
-	if p.sat {
-		p.sat = false
-		p.desk.asks(p.s.ID(), false)
+// stopAsking says that the run no longer waits for people, if it did.
+func (p *process) stopAsking() {
+	if p.asking {
+		p.asking = false
+		p.askers.setAsking(p.s.ID(), false)
 	}
 }
 
 // restAsking puts back a run that waits for people. It returns false as [Pool.rest] does.
 func (p *Pool) restAsking(t *PoolRun) bool {
-	s := p.o.desk.sit(t.run.s.ID())
+	s := p.o.askers.of(t.run.s.ID())
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.take = func(answer machine.Response) error { return p.respond(t, answer) }
-	t.run.sits()
+	t.run.startAsking()
 	return t.rest(t.run.askedUntil())
 }
 
@@ -392,14 +254,14 @@ func (p *Pool) respond(t *PoolRun, answer machine.Response) error {
 	case closed:
 		return ErrPoolClosed
 	case !rests:
-		return errAway // a worker has it
+		return errNotWaiting // a worker has it
 	case !asks:
 		return &machine.AnswerError{Question: answer.Question, Err: machine.ErrMovedOn}
 	}
 	t.run.live(context.Background())
 	err := t.run.answered(answer)
 	until := time.Time{} // a worker goes on
-	if misfits(err) && !ready && !t.run.stirred() {
+	if misfits(err) && !ready && !t.run.mustWake() {
 		until = t.run.askedUntil()
 	}
 	if !t.rest(until) {

@@ -48,7 +48,7 @@ type Pool struct {
 	cfg      PoolConfig
 	o        *options
 	compiled *machine.Compiled
-	post     post
+	inboxes  inboxes
 	// life is the context of the pool; end cancels it when the pool is closed.
 	life context.Context
 	end  context.CancelFunc
@@ -93,14 +93,14 @@ func (p *Pool) Add(s *session.Session, in Input) (_ *PoolRun, err error) {
 	if p.cfg.Done == nil {
 		return nil, errUntold
 	}
-	t, err := p.seat(s, &in)
+	t, err := p.newRun(s, &in)
 	if err != nil {
 		return nil, err
 	}
 	err = errExited // unless it returns
 	defer func() {
 		if err != nil {
-			t.letGo(err)
+			t.release(err)
 		}
 	}()
 	if t.begin(); t.run.broke != nil {
@@ -113,8 +113,8 @@ func (p *Pool) Add(s *session.Session, in Input) (_ *PoolRun, err error) {
 	return t, nil
 }
 
-// seat returns a run that has not begun.
-func (p *Pool) seat(s *session.Session, in *Input) (*PoolRun, error) {
+// newRun returns a run that has not begun.
+func (p *Pool) newRun(s *session.Session, in *Input) (*PoolRun, error) {
 	run, err := newProcess(context.Background(), p.o, s, &p.cfg.Config, in)
 	if err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func (p *Pool) AddParked(k Parked) (*PoolRun, error) {
 	if p.cfg.Done == nil {
 		return nil, errUntold
 	}
-	t, err := p.seat(k.Session, nil)
+	t, err := p.newRun(k.Session, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func (p *Pool) AddParked(k Parked) (*PoolRun, error) {
 	if p.enqueue(t, until) {
 		return t, nil
 	}
-	t.letGo(ErrPoolClosed)
+	t.release(ErrPoolClosed)
 	return nil, ErrPoolClosed
 }
 
@@ -192,10 +192,10 @@ func (p *Pool) Close() []Parked {
 	for _, t := range left {
 		end := &ending{err: ErrPoolClosed}
 		if t.begun {
-			all = append(all, t.handBack())
+			all = append(all, t.park())
 			end.err = errClosedUnder
 		}
-		t.told(end)
+		t.tellCaller(end)
 	}
 	return all
 }

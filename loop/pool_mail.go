@@ -12,18 +12,18 @@ import (
 	"github.com/retake-go/retake/journal/inbox"
 )
 
-// post brings the mail to the runs of a pool that is driven: one look into each inbox a second, whatever the
+// inboxes are those of the runs of a pool that is driven: it looks into each once a second, whatever the
 // number of runs.
-type post struct {
-	mu    sync.Mutex
-	boxes map[any]box
+type inboxes struct {
+	mu sync.Mutex
+	by map[any]watchedInbox
 	// drives counts the drives of the pool, and stop ends the looks; nil if there are none.
 	drives int
 	stop   func()
 }
 
-// box are the runs whose sessions have their items in one inbox, by session.
-type box struct {
+// watchedInbox has the runs whose sessions have their items in one inbox, by session.
+type watchedInbox struct {
 	inbox journal.Inbox
 	runs  map[string]*PoolRun
 }
@@ -36,55 +36,55 @@ func (t *PoolRun) key() any {
 	return t
 }
 
-// deliver begins to bring mail to a run.
-func (p *Pool) deliver(t *PoolRun) {
-	in, o := t.run.inbox, &p.post
+// watchInbox begins to look into the inbox of a run.
+func (p *Pool) watchInbox(t *PoolRun) {
+	in, o := t.run.inbox, &p.inboxes
 	if in == nil {
 		return
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.boxes == nil {
-		o.boxes = map[any]box{}
+	if o.by == nil {
+		o.by = map[any]watchedInbox{}
 	}
 	at := t.key()
-	if o.boxes[at].runs == nil {
-		o.boxes[at] = box{in, map[string]*PoolRun{}}
+	if o.by[at].runs == nil {
+		o.by[at] = watchedInbox{in, map[string]*PoolRun{}}
 	}
-	o.boxes[at].runs[t.run.journal.Session()] = t
-	p.tend()
+	o.by[at].runs[t.run.journal.Session()] = t
+	p.startOrStop()
 }
 
-// deliverNoMore forgets a run.
-func (p *Pool) deliverNoMore(t *PoolRun) {
-	o := &p.post
+// unwatchInbox ends the looks into the inbox of a run.
+func (p *Pool) unwatchInbox(t *PoolRun) {
+	o := &p.inboxes
 	if t.run.inbox == nil {
 		return
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	at, id := t.key(), t.run.journal.Session()
-	if o.boxes[at].runs[id] == t {
-		delete(o.boxes[at].runs, id)
+	if o.by[at].runs[id] == t {
+		delete(o.by[at].runs, id)
 	}
-	if len(o.boxes[at].runs) == 0 {
-		delete(o.boxes, at)
+	if len(o.by[at].runs) == 0 {
+		delete(o.by, at)
 	}
-	p.tend()
+	p.startOrStop()
 }
 
 // driven counts a drive that begins (1) or ends (-1).
 func (p *Pool) driven(more int) {
-	p.post.mu.Lock()
-	defer p.post.mu.Unlock()
-	p.post.drives += more
-	p.tend()
+	p.inboxes.mu.Lock()
+	defer p.inboxes.mu.Unlock()
+	p.inboxes.drives += more
+	p.startOrStop()
 }
 
-// tend begins or ends the looks. p.post.mu is held.
-func (p *Pool) tend() {
-	o := &p.post
-	switch needed := o.drives > 0 && len(o.boxes) > 0; {
+// startOrStop begins or ends the looks. p.inboxes.mu is held.
+func (p *Pool) startOrStop() {
+	o := &p.inboxes
+	switch needed := o.drives > 0 && len(o.by) > 0; {
 	case needed && o.stop == nil:
 		o.stop = every(p.look)
 	case !needed && o.stop != nil:
@@ -96,15 +96,15 @@ func (p *Pool) tend() {
 // look wakes the runs whose sessions have something in their inbox. What cannot be read is left to the next
 // look.
 func (p *Pool) look() {
-	p.post.mu.Lock()
-	boxes := slices.Collect(maps.Values(p.post.boxes))
-	p.post.mu.Unlock()
+	p.inboxes.mu.Lock()
+	boxes := slices.Collect(maps.Values(p.inboxes.by))
+	p.inboxes.mu.Unlock()
 	for _, b := range boxes {
 		ids, _ := b.inbox.WithItems(context.Background())
 		for _, id := range ids {
-			p.post.mu.Lock()
+			p.inboxes.mu.Lock()
 			t := b.runs[id]
-			p.post.mu.Unlock()
+			p.inboxes.mu.Unlock()
 			if t != nil {
 				p.wake(t, b.inbox)
 			}
@@ -121,26 +121,26 @@ func (p *Pool) wake(t *PoolRun, in journal.Inbox) {
 		return
 	}
 	run := t.run
-	if run.poke(); t.place < 0 && in != nil {
-		leave := run.ear.leaver()
+	if run.signalMail(); t.place < 0 && in != nil {
+		leave := run.words.canceller()
 		go func() { // the store may take long, and the pool goes on
 			if items, _ := in.Items(context.Background(), run.journal.Session()); slices.ContainsFunc(items, inbox.Stops) {
 				leave()
 			}
 		}()
 	}
-	t.readyNow()
+	t.makeReady()
 }
 
 // wake makes a run ready that rests.
 func (t *PoolRun) wake() {
 	t.pool.mu.Lock()
 	defer t.pool.mu.Unlock()
-	t.readyNow()
+	t.makeReady()
 }
 
-// readyNow makes a run ready that rests. The pool's mu is held.
-func (t *PoolRun) readyNow() {
+// makeReady makes a run that waits ready. The pool's mu is held.
+func (t *PoolRun) makeReady() {
 	if p := t.pool; t.place >= 0 && !t.ready {
 		p.queue.remove(t)
 		p.add(t, time.Time{})

@@ -97,7 +97,7 @@ func (p *Pool) enqueue(t *PoolRun, until time.Time) bool {
 	defer p.mu.Unlock()
 	if !p.closed {
 		p.add(t, until)
-		p.deliver(t)
+		p.watchInbox(t)
 	}
 	return !p.closed
 }
@@ -120,7 +120,7 @@ func (p *Pool) rest(t *PoolRun, until time.Time) bool {
 	if t.cancelled() {
 		return false
 	}
-	if t.run.stirred() {
+	if t.run.mustWake() {
 		until = time.Time{} // whoever woke it came before it rested
 	}
 	t.cut = nil
@@ -134,7 +134,7 @@ func (p *Pool) rest(t *PoolRun, until time.Time) bool {
 func (p *Pool) ended(t *PoolRun) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.deliverNoMore(t)
+	p.unwatchInbox(t)
 	t.cut, t.run, t.over = nil, nil, true
 	p.working--
 	p.signal()

@@ -142,7 +142,7 @@ func (t *PoolRun) exit(panicked any) {
 		}
 		defer panic(panicked)
 		defer t.pool.ended(t)
-		t.letGo(end.err)
+		t.release(end.err)
 		return
 	}
 	defer func() { // the callback may panic or end the goroutine, too
@@ -160,16 +160,16 @@ func (t *PoolRun) exit(panicked any) {
 // done reports the end of a run and releases it, whatever the callback does.
 func (t *PoolRun) done(end *ending) {
 	s := t.run.s
-	defer t.told(end)
+	defer t.tellCaller(end)
 	defer t.pool.ended(t)
 	if done := t.pool.cfg.Done; done != nil && (t.run.begun() || t.run.recorded != nil) {
 		defer done(s, end.result, end.err)
 	}
-	t.letGo(end.err)
+	t.release(end.err)
 }
 
-// letGo releases the session of a run that is over, and tells the tracers.
-func (t *PoolRun) letGo(err error) {
+// release releases the session of a run that is over, and tells the tracers.
+func (t *PoolRun) release(err error) {
 	if !t.begun {
 		return
 	}
@@ -197,7 +197,7 @@ func (t *PoolRun) Cancel(cause error) {
 	if t.cut.by = cause; t.cut.stop != nil {
 		t.cut.stop(cause)
 	}
-	t.readyNow()
+	t.makeReady()
 }
 
 // cancelled reports whether the run has to end. p.mu is held.
@@ -205,8 +205,8 @@ func (t *PoolRun) cancelled() bool {
 	return t.cut != nil && t.cut.by != nil || t.caller != nil && t.caller.ctx.Err() != nil
 }
 
-// handBack returns the run as data and releases its session.
-func (t *PoolRun) handBack() Parked {
+// park returns the run as data and releases its session.
+func (t *PoolRun) park() Parked {
 	p := t.run
 	contained(func() { p.ended(ErrSuspended) })
 	p.close()
@@ -243,7 +243,7 @@ var errClosedUnder = errors.Join(ErrPoolClosed, ErrSuspended)
 func (p *Pool) Await(
 	ctx context.Context, s *session.Session, in Input,
 ) (Result, error) {
-	t, err := p.seat(s, &in)
+	t, err := p.newRun(s, &in)
 	if err != nil {
 		return Result{}, err
 	}
@@ -276,8 +276,8 @@ func (t *PoolRun) leave() {
 	}
 }
 
-// told reports the end to the caller, if any.
-func (t *PoolRun) told(end *ending) {
+// tellCaller reports the end to the caller, if any.
+func (t *PoolRun) tellCaller(end *ending) {
 	if c := t.caller; c != nil {
 		c.end = end
 		close(c.over)

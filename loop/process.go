@@ -49,18 +49,18 @@ type process struct {
 	// warned is the number of the run's warnings that were reported.
 	warned int
 
-	// sat reports that the desk was told that the run waits for people. leftToOthers are the questions that
+	// asking reports that askers was told that the run waits for people. leftToOthers are the questions that
 	// the approver has left to others.
-	sat          bool
+	asking       bool
 	leftToOthers []string
 	// inbox is that of the session's store, and mail is full if there may be something in it; nil without
 	// one.
 	inbox journal.Inbox
 	mail  chan struct{}
-	// unread is the last error of the inbox. ear has what was said in this process, and wake wakes the run in
-	// its pool.
+	// unread is the last error of the inbox. words are what was said in this process, and wake wakes the run
+	// in its pool.
 	unread string
-	ear    ear
+	words  unrecordedWords
 	wake   func()
 	// depth is how many runs are around this one, and deepest how many there may be around another.
 	depth, deepest int
@@ -163,7 +163,7 @@ func (p *process) free() {
 func (p *process) close() {
 	p.dropGrant()
 	_ = p.journal.Flush() // if it fails, [journal.Journal.Warning] says so
-	p.desk.leave(p.s.ID())
+	p.askers.remove(p.s.ID())
 	p.free()
 	session.DriverOf(p.s).Release()
 }
@@ -252,7 +252,7 @@ func (p *process) fed(effects []machine.Effect, err error) {
 func (p *process) advance(now time.Time) machine.EffectKind {
 	for p.broke == nil && p.recorded == nil && p.runner.State().Phase != machine.Stopped {
 		if p.asked.Kind != machine.AskPerson {
-			p.movedOn()
+			p.stopAsking()
 		}
 		switch {
 		case p.ctx.Err() != nil || p.asksTooLong():
@@ -278,7 +278,7 @@ func (p *process) advance(now time.Time) machine.EffectKind {
 			p.fed(p.carry(p.asked, now))
 		}
 	}
-	p.movedOn()
+	p.stopAsking()
 	return machine.Stop
 }
 
@@ -288,7 +288,7 @@ func (p *process) pause() {
 	case <-p.clock.After(p.asked.Wait.Until.Sub(p.now())):
 		p.fed(p.woke(p.asked.Wait.Until))
 	case <-p.mail:
-		p.poke()
+		p.signalMail()
 	case <-p.ctx.Done():
 	}
 }

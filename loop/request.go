@@ -71,10 +71,10 @@ func (p *process) call(m *machine.ModelCall) ([]machine.Effect, error) {
 	defer func() { settle(outcome, tokens, told.Err) }()
 	inner, leave := context.WithCancelCause(inner)
 	defer leave(nil)
-	p.ear.calling(leave)
+	p.words.setCall(leave)
 	limits.End = leave
 	reply, left, err := p.request(inner, model, m, limits)
-	p.ear.calling(nil)
+	p.words.setCall(nil)
 	if p.limiter != nil && !left && p.ctx.Err() == nil {
 		outcome, tokens = limit.OutcomeOf(fault.FailureOf(err).Class), reply.Usage.Total()
 	}

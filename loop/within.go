@@ -105,7 +105,7 @@ func (l *Loop) within(ctx context.Context, o *outer, in Input) (Result, error) {
 // options returns the options of a nested run.
 func (o *outer) options(own *options) *options {
 	all := *own
-	all.desk = o.process.desk
+	all.askers = o.process.askers
 	if all.clock == standard.clock {
 		all.clock = o.process.clock
 	}
