@@ -53,23 +53,15 @@ func closing(text string, pos int, words ...string) int {
 // unopenedThought is the offset after pos of a closing tag of a thought without an opening one; -1 if there
 // is none. For many models the opening tag is a part of the prompt, so they write only the closing one.
 func unopenedThought(text string, pos int) int {
-	end := pos
-	for slash := pos; ; slash++ {
-		i := strings.IndexByte(text[slash:], '/') // rarer than "<" behind calls
+	for ; ; pos++ {
+		i := strings.IndexByte(text[pos:], '<')
 		if i < 0 {
 			return -1
 		}
-		slash += i
-		if end = slash - 1; end >= pos && text[end] == '<' && tagAt(text, end).kind == thoughtEnd {
-			break
-		}
-	}
-	for ; ; pos++ {
-		i := strings.IndexByte(text[pos:end], '<')
-		if i < 0 {
-			return end
-		}
-		if pos += i; tagAt(text, pos).kind == asideTag {
+		switch pos += i; tagAt(text, pos).kind {
+		case thoughtEnd:
+			return pos
+		case asideTag:
 			return -1
 		}
 	}
