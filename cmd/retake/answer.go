@@ -40,14 +40,13 @@ STORE is a folder of journals, a SQLite database or an address postgres://…: t
 of the variable RETAKE_STORE or the current folder. It can also stand before SESSION.
 
 The exit status is 1 for an answer that is not taken: the question is answered, over or another one.`,
-	task: func() task { return &answer{to: to{now: time.Now}} },
+	task: func() task { return &answer{} },
 }
 
 // to is a session in a store, and who speaks to it.
 type to struct {
 	unsealing
 	store, session, by string
-	now                func() time.Time
 }
 
 func (t *to) declare(fs *flag.FlagSet) {
@@ -135,7 +134,7 @@ func (a *answer) take(args []string) error {
 
 func (a *answer) run(e *env) error {
 	r := machine.Response{
-		Question: a.call, Verdict: a.verdict, Words: a.reason, By: a.by, At: a.now(),
+		Question: a.call, Verdict: a.verdict, Words: a.reason, By: a.by, At: time.Now(),
 		Arguments: json.RawMessage(a.arguments), Result: json.RawMessage(a.result), Policy: a.layer,
 	}
 	return a.put(e, func(ctx context.Context, store inbox.Store) error {

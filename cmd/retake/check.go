@@ -56,11 +56,11 @@ that the model would get.`,
 }
 
 type check struct {
+	jsonAnswer
 	texts
 	failOn
 	tool, corpus, policy string
 	cut                  float64
-	json                 bool
 }
 
 func (c *check) declare(fs *flag.FlagSet) {
@@ -75,7 +75,6 @@ func (c *check) declare(fs *flag.FlagSet) {
 		return nil
 	})
 	c.failOn.declare(fs)
-	declareJSON(fs, &c.json)
 }
 
 func (c *check) run(e *env) error {

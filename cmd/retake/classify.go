@@ -41,11 +41,11 @@ in a journal.`,
 }
 
 type classify struct {
+	jsonAnswer
 	texts
 	now      time.Time
 	status   int
 	provider string
-	json     bool
 }
 
 func (c *classify) declare(fs *flag.FlagSet) {
@@ -57,7 +57,6 @@ func (c *classify) declare(fs *flag.FlagSet) {
 		return nil
 	})
 	fs.StringVar(&c.provider, "provider", "", "whose error it is: a `NAME` such as groq")
-	declareJSON(fs, &c.json)
 }
 
 func (c *classify) run(e *env) error {

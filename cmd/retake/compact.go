@@ -28,13 +28,12 @@ that are older than AGE, such as 90d, unless calls of theirs are in doubt: then 
 
 JOURNAL is a file of a folder of journals (journal.Dir), such a folder, a SQLite database, or a session in one
 (FILE#ID).`,
-	task: func() task { return &compact{now: time.Now} },
+	task: func() task { return &compact{} },
 }
 
 type compact struct {
 	journals
 	keepIDs time.Duration
-	now     func() time.Time
 }
 
 func (c *compact) declare(fs *flag.FlagSet) {
@@ -77,7 +76,7 @@ func (c *compact) one(e *env, p place, key []byte) (before, after int64, err err
 		err = journal.Compact(ctx, store, session, key)
 	} else {
 		keep := journal.Retention{Older: c.keepIDs}
-		err = journal.CompactKeeping(ctx, store, session, key, keep, c.now())
+		err = journal.CompactKeeping(ctx, store, session, key, keep, time.Now())
 	}
 	if err == nil {
 		after, err = e.size(p)

@@ -28,8 +28,6 @@ Writes a script for a shell to standard output:
 
 type completion struct{ shell string }
 
-func (c *completion) declare(*flag.FlagSet) {}
-
 func (c *completion) take(args []string) error {
 	shells := []string{"bash", "zsh", "fish"}
 	if len(args) != 1 {

@@ -41,9 +41,9 @@ absent without -seed. Milliseconds are exact decimals.`,
 }
 
 type delays struct {
+	jsonAnswer
 	policy, code, tool, seed string
 	attempts                 int
-	json                     bool
 }
 
 func (d *delays) declare(fs *flag.FlagSet) {
@@ -57,7 +57,6 @@ func (d *delays) declare(fs *flag.FlagSet) {
 		d.attempts, err = count(s, maxDelays+1)
 		return err
 	})
-	declareJSON(fs, &d.json)
 }
 
 // count reads a whole number of at least 1.

@@ -25,15 +25,14 @@ JSON: {"steps", "headers", "step"}. "steps" is the number of equal steps.`,
 }
 
 type diff struct {
+	jsonAnswer
 	unsealing
 	a, b place
 	how  journal.Diffing
-	json bool
 }
 
 func (d *diff) declare(fs *flag.FlagSet) {
 	fs.BoolVar(&d.how.IgnoreSeed, "ignore-seed", false, "compare neither seeds nor the lengths of waits")
-	declareJSON(fs, &d.json)
 }
 
 func (d *diff) take(args []string) error {

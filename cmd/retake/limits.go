@@ -41,16 +41,15 @@ with "file" as FILE:LINE for a failure in a journal.`,
 }
 
 type limits struct {
+	jsonAnswer
 	texts
 	now      time.Time
 	provider string
-	json     bool
 }
 
 func (l *limits) declare(fs *flag.FlagSet) {
 	declareNow(fs, &l.now)
 	fs.StringVar(&l.provider, "provider", "", "whose headers they are: a `NAME` such as groq")
-	declareJSON(fs, &l.json)
 }
 
 // declareNow declares -now.

@@ -39,10 +39,14 @@ func misused(format string, args ...any) error { return &misuse{fmt.Errorf(forma
 
 // task is one call of a command.
 type task interface {
-	// declare declares the flags. They set the fields of the task.
-	declare(fs *flag.FlagSet)
 	// run does the work after the flags were parsed.
 	run(e *env) error
+}
+
+// declarer is a task with flags of its own.
+type declarer interface {
+	// declare declares the flags. They set the fields of the task.
+	declare(fs *flag.FlagSet)
 }
 
 // taker is a task with arguments besides its flags.
@@ -149,12 +153,20 @@ func perform(e *env, c command, args []string) error {
 func (c command) flags(t task) *flag.FlagSet {
 	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
-	t.declare(fs)
+	if d, ok := t.(declarer); ok {
+		d.declare(fs)
+	}
+	if j, ok := t.(interface{ asJSON() *bool }); ok {
+		fs.BoolVar(j.asJSON(), "json", false, "write JSON")
+	}
 	declareSealKeys(t, fs)
 	return fs
 }
 
-func declareJSON(fs *flag.FlagSet, to *bool) { fs.BoolVar(to, "json", false, "write JSON") }
+// jsonAnswer is a part of tasks that can answer as JSON.
+type jsonAnswer struct{ json bool }
+
+func (j *jsonAnswer) asJSON() *bool { return &j.json }
 
 func declarePolicy(fs *flag.FlagSet, to *string) {
 	fs.StringVar(to, "policy", "", "the policy: a YAML or JSON `FILE`, or preset:NAME")

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"time"
 
@@ -23,17 +22,14 @@ whose answer waits for the run to take it are left out.
 STORE is a folder of journals (journal.Dir), a SQLite database or an address postgres://…. With -json it
 writes {"pending": [{"session", "call", "kind", "tool", "arguments", "rule", "at", "deadline", "default"}]};
 a question without a deadline has none.`,
-	task: func() task { return &pending{now: time.Now} },
+	task: func() task { return &pending{} },
 }
 
 // pending is one call of the command.
 type pending struct {
+	jsonAnswer
 	stores
-	json bool
-	now  func() time.Time
 }
-
-func (p *pending) declare(fs *flag.FlagSet) { declareJSON(fs, &p.json) }
 
 func (p *pending) run(e *env) error {
 	list, bad := []pendingQuestion{}, int64(0)
@@ -42,7 +38,7 @@ func (p *pending) run(e *env) error {
 		if err != nil {
 			return err
 		}
-		for q, err := range inbox.Pending(context.Background(), store, p.now()) {
+		for q, err := range inbox.Pending(context.Background(), store, time.Now()) {
 			switch {
 			case err != nil:
 				bad++

@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/retake-go/retake/internal/several"
-	"github.com/retake-go/retake/journal"
 )
 
 // place is where an input is: a file, a session in a SQLite database, or standard input.
@@ -176,37 +175,15 @@ func (e *env) openStored(p place) (io.ReadCloser, error) {
 		}
 		return f, nil
 	}
-	in, err := e.openSession(p)
+	var in io.ReadCloser
+	store, err := e.database(p.path, true)
+	if err == nil {
+		in, err = store.Peek(context.Background(), p.session)
+	}
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: p.String(), Err: err}
 	}
 	return in, nil
-}
-
-// recorded is the journal of a session in a database. At its end it may be read again: it has then what was
-// appended meanwhile.
-type recorded struct {
-	io.ReadCloser
-	log journal.Log
-}
-
-func (r recorded) Close() error { return errors.Join(r.ReadCloser.Close(), r.log.Close()) }
-
-func (e *env) openSession(p place) (io.ReadCloser, error) {
-	ctx := context.Background()
-	store, err := e.database(p.path, true)
-	if err != nil {
-		return nil, err
-	}
-	log, err := store.Open(ctx, p.session)
-	if err != nil {
-		return nil, err
-	}
-	in, err := log.Read(ctx)
-	if err != nil {
-		return nil, errors.Join(err, log.Close())
-	}
-	return recorded{in, log}, nil
 }
 
 // journalsIn lists the journals and databases of a folder.

@@ -45,12 +45,12 @@ wait and prompt, and is the same on every machine. Without -seed each session dr
 }
 
 type play struct {
+	jsonAnswer
 	failOn
 	corpus, policy, seed string
 	journal              string
 	sync                 journal.Sync
 	first                int
-	json                 bool
 }
 
 func (p *play) declare(fs *flag.FlagSet) {
@@ -70,7 +70,6 @@ func (p *play) declare(fs *flag.FlagSet) {
 		return journal.Settings{Sync: p.sync}.Validate()
 	})
 	p.failOn.declare(fs)
-	declareJSON(fs, &p.json)
 }
 
 func (p *play) run(e *env) error {

@@ -30,7 +30,7 @@ new. -keep-ids keeps such sessions for longer.
 
 STORE is a folder of journals (journal.Dir), a SQLite database or an address postgres://…. AGE is a number
 with a unit: 12h, 30d, 8w.`,
-	task: func() task { return &prune{now: time.Now} },
+	task: func() task { return &prune{} },
 }
 
 type prune struct {
@@ -38,7 +38,6 @@ type prune struct {
 	older, keepIDs      time.Duration
 	keep, hashes        string
 	dry                 bool
-	now                 func() time.Time
 	deleted, kept, size int64
 }
 
@@ -134,7 +133,7 @@ func (p *prune) store(e *env, name string, keep journal.Retention, hashes *os.Fi
 		return err
 	}
 	var noted error
-	err = journal.Prune(context.Background(), store, keep, p.now(), func(one journal.Pruned) bool {
+	err = journal.Prune(context.Background(), store, keep, time.Now(), func(one journal.Pruned) bool {
 		at := title(sessionIn(name, one.Session))
 		if one.Err != nil {
 			p.kept++

@@ -31,13 +31,12 @@ code refuses a recorded event, "differs" is true and "error" says why.`,
 }
 
 type replay struct {
+	jsonAnswer
 	journals
-	json bool
 }
 
 func (r *replay) declare(fs *flag.FlagSet) {
 	r.declareKey(fs)
-	declareJSON(fs, &r.json)
 }
 
 // replayed is what came of one journal.

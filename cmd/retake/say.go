@@ -22,7 +22,7 @@ meanwhile is not the last one.
 
 -stop leaves a model call that is under way and takes back what a person is asked. Attempts and budgets stay
 as they are; -reset begins those of failed attempts anew. The store is named as in "retake answer".`,
-	task: func() task { return &say{to: to{now: time.Now}} },
+	task: func() task { return &say{} },
 }
 
 // say is one call of the command.
@@ -46,7 +46,7 @@ func (s *say) take(args []string) error {
 }
 
 func (s *say) run(e *env) error {
-	s.words.By, s.words.At = s.by, s.now()
+	s.words.By, s.words.At = s.by, time.Now()
 	return s.put(e, func(ctx context.Context, store inbox.Store) error {
 		err := inbox.Say(ctx, store, s.session, s.words)
 		if err == nil {

@@ -50,14 +50,14 @@ totals.`,
 }
 
 type show struct {
+	jsonAnswer
 	journals
-	html, json, follow bool
-	width              int
+	html, follow bool
+	width        int
 }
 
 func (s *show) declare(fs *flag.FlagSet) {
 	fs.BoolVar(&s.html, "html", false, "write a page of HTML")
-	declareJSON(fs, &s.json)
 	fs.BoolVar(&s.follow, "follow", false, "show the journal while it is written, until its run has ended")
 	usage := "the width of lines: `N` columns; by default that of the terminal, or 100"
 	fs.Func("width", usage, func(text string) (err error) {
@@ -100,7 +100,7 @@ func (s *show) one(e *env, p place) error {
 	}
 	defer in.Close()
 	if s.follow {
-		return s.followed(e, in)
+		return s.followed(e, p, in)
 	}
 	seen := &progress{e: e}
 	defer seen.done()
@@ -142,7 +142,7 @@ func (s *show) style(e *env) report.Style {
 const pollEvery = 200 * time.Millisecond
 
 // followed shows a journal while it is being written.
-func (s *show) followed(e *env, in io.Reader) error {
+func (s *show) followed(e *env, p place, in io.Reader) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if u, sealed := in.(unsealed); sealed {
@@ -156,13 +156,13 @@ func (s *show) followed(e *env, in io.Reader) error {
 		if u, sealed := in.(unsealed); sealed {
 			stored = u.in
 		}
-		switch in := stored.(type) {
-		case *os.File:
-			if err := sameJournal(in); err != nil {
+		f, isFile := stored.(*os.File)
+		switch {
+		case isFile:
+			if err := sameJournal(f); err != nil {
 				return err
 			}
-		case recorded: // it can be read on
-		default:
+		case p.session == "": // standard input cannot be read on
 			return io.EOF
 		}
 		select {

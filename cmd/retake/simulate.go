@@ -61,14 +61,14 @@ the same tenth of arrive_over and were not lost; 0 if all were. With -compare ea
 }
 
 type simulation struct {
-	file, svg     string
-	compare, json bool
+	jsonAnswer
+	file, svg string
+	compare   bool
 }
 
 func (s *simulation) declare(fs *flag.FlagSet) {
 	fs.BoolVar(&s.compare, "compare", false, "play all limiters, one after the other")
 	fs.StringVar(&s.svg, "svg", "", "also draw what the provider saw each second, into the file `OUT`")
-	declareJSON(fs, &s.json)
 }
 
 func (s *simulation) take(args []string) error {

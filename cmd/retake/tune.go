@@ -50,10 +50,11 @@ JSON: {"policies": [{"name", "sessions", "succeeded", "calls", "tokens", "cost_m
 }
 
 type tune struct {
+	jsonAnswer
 	prices
 	from                    journals
 	policies, corpus, model string
-	html, json              bool
+	html                    bool
 }
 
 func (t *tune) declare(fs *flag.FlagSet) {
@@ -63,7 +64,6 @@ func (t *tune) declare(fs *flag.FlagSet) {
 	t.from.declareKey(fs)
 	t.prices.declare(fs)
 	fs.BoolVar(&t.html, "html", false, "write a page of HTML")
-	declareJSON(fs, &t.json)
 }
 
 // candidate is a policy, and what came of the runs under it.

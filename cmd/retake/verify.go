@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -33,11 +32,9 @@ hash is that of the last line but notes, which covers what is before it.`,
 }
 
 type verify struct {
+	jsonAnswer
 	journals
-	json bool
 }
-
-func (v *verify) declare(fs *flag.FlagSet) { declareJSON(fs, &v.json) }
 
 // verified is what came of one journal.
 type verified struct {

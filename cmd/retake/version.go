@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"flag"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -23,16 +22,13 @@ JSON: {"version", "go", "platform", "revision", "modified"}. The last two are ab
 
 // version is the command and its answer as JSON.
 type version struct {
+	jsonAnswer
 	Version  string `json:"version"`
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 	Revision string `json:"revision,omitempty"`
 	Modified bool   `json:"modified,omitempty"`
-
-	json bool
 }
-
-func (v *version) declare(fs *flag.FlagSet) { declareJSON(fs, &v.json) }
 
 func (v *version) run(e *env) error {
 	v.Version, v.Go, v.Platform = "(unknown)", runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH

@@ -43,10 +43,10 @@ JSON, one line for each journal: {"journal", "outlook", "change", "cost", "error
 }
 
 type whatif struct {
+	jsonAnswer
 	journals
 	prices
 	policy, feedback, tools string
-	json                    bool
 }
 
 func (w *whatif) declare(fs *flag.FlagSet) {
@@ -55,7 +55,6 @@ func (w *whatif) declare(fs *flag.FlagSet) {
 	fs.StringVar(&w.tools, "tools", "", "read replies again against the tools of `FILE`")
 	w.declareKey(fs)
 	w.prices.declare(fs)
-	declareJSON(fs, &w.json)
 }
 
 // question is what is asked of each journal.
