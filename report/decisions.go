@@ -102,11 +102,7 @@ func (r *run) stopped(e *machine.Effect) entry {
 
 // marredText says what keeps a run from having gone well although it is done; empty if nothing does.
 func marredText(o *machine.Outcome) string {
-	doubt, failed := doubtText(o), failedText(o, false)
-	if doubt != "" && failed != "" {
-		return doubt + "; " + failed
-	}
-	return doubt + failed
+	return joined("; ", doubtText(o), failedText(o, false))
 }
 
 // failedText names the calls that failed and are not in doubt, with those of read-only tools if reads is set;
@@ -216,25 +212,14 @@ func (t *totals) count(d *machine.Decision, u message.Usage) {
 
 // String is all totals that are not 0, on one line.
 func (t *totals) String() string {
-	count := func(n int, what string) string {
-		if n <= 0 {
-			return ""
-		}
-		return several.Of(n, what)
-	}
-	amount := func(n int64, text, what string) string {
-		if n <= 0 {
-			return ""
-		}
-		return text + " " + what
-	}
 	wasted := t.Wasted.Usage.Total()
 	return joined(", ",
-		count(t.Calls, "model call"), count(t.Tries, "try"), count(t.Tools, "tool run"),
-		count(t.Broken, "failed tool run"), count(t.Accepted, "accepted attempt"),
-		count(t.Corrected, "failed attempt"), count(t.Sent, "transport fault"), count(t.Resumed, "resumption"),
-		amount(int64(t.Waited), short(t.Waited), "waited"), usageText(t.Usage),
-		amount(wasted, several.Grouped(wasted), "tokens of failed attempts"),
-		amount(t.Cost, several.Money(t.Cost), "cost"),
-		amount(t.Wasted.Cost, several.Money(t.Wasted.Cost), "cost of failed attempts"))
+		counted(t.Calls, "model call"), counted(t.Tries, "try"), counted(t.Tools, "tool run"),
+		counted(t.Broken, "failed tool run"), counted(t.Accepted, "accepted attempt"),
+		counted(t.Corrected, "failed attempt"), counted(t.Sent, "transport fault"),
+		counted(t.Resumed, "resumption"),
+		when(t.Waited > 0, short(t.Waited)+" waited"), usageText(t.Usage),
+		when(wasted > 0, several.Grouped(wasted)+" tokens of failed attempts"),
+		when(t.Cost > 0, several.Money(t.Cost)+" cost"),
+		when(t.Wasted.Cost > 0, several.Money(t.Wasted.Cost)+" cost of failed attempts"))
 }

@@ -137,12 +137,9 @@ func valueAt(all []field, path string) string {
 
 // markAt is "bad" if an issue is about a field or a part of it.
 func markAt(issues []issueView, path string) string {
-	if slices.ContainsFunc(issues, func(i issueView) bool {
+	return when(slices.ContainsFunc(issues, func(i issueView) bool {
 		return i.Place == path || strings.HasPrefix(i.Place, path+"/")
-	}) {
-		return "bad"
-	}
-	return ""
+	}), "bad")
 }
 
 // bytes is the approximate size of a comparison.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -188,11 +189,7 @@ func (e *entry) When() string { return since(e.At) }
 
 // Uses is the usage of an entry, unless an earlier entry shows it, and the cost.
 func (e *entry) Uses() string {
-	used := usageText(e.Usage)
-	if e.told {
-		used = ""
-	}
-	return joined(", ", used, moneyText(e.Cost))
+	return joined(", ", when(!e.told, usageText(e.Usage)), when(e.Cost > 0, "cost "+several.Money(e.Cost)))
 }
 
 // Longest is the longest wait of the run.

@@ -182,18 +182,13 @@ func (r *run) toolEnded(ev *machine.Event) entry {
 
 func (r *run) planned(ev *machine.Event) entry {
 	p := ev.Plan
-	parts := []string{string(p.Do), after("model ", p.Model)}
-	if p.Delay > 0 {
-		parts = append(parts, "after "+p.Delay.String())
-	}
+	another := ""
 	if p.Policy != nil {
-		parts = append(parts, "another policy: "+layerText(p.Policy))
+		another = "another policy: " + layerText(p.Policy)
 	}
-	if p.ResetBudgets && p.Do == machine.Fallback {
-		parts = append(parts, "budgets anew")
-	}
-	parts = append(parts, after("prompt: ", p.Prompt))
-	return entry{Kind: planned}.says(joined(", ", parts...), p.Note, p.Warning)
+	text := joined(", ", string(p.Do), after("model ", p.Model), when(p.Delay > 0, "after "+p.Delay.String()),
+		another, when(p.ResetBudgets && p.Do == machine.Fallback, "budgets anew"), after("prompt: ", p.Prompt))
+	return entry{Kind: planned}.says(text, p.Note, p.Warning)
 }
 
 func (r *run) adjusted(ev *machine.Event) entry {
@@ -203,16 +198,8 @@ func (r *run) adjusted(ev *machine.Event) entry {
 // spoken is the entry of what a user said to the run.
 func (r *run) spoken(ev *machine.Event) entry {
 	w := &ev.Said.Words
-	text := "the user"
-	if w.By != "" {
-		text = w.By
-	}
-	if text += " says"; w.Reset {
-		text += ", and begins the attempts anew"
-	}
-	if w.Stop {
-		text += ", and stops what is under way"
-	}
+	text := cmp.Or(w.By, "the user") + " says" + when(w.Reset, ", and begins the attempts anew") +
+		when(w.Stop, ", and stops what is under way")
 	return entry{Kind: said, stands: true}.says(text + ": " + w.Text)
 }
 

@@ -201,28 +201,21 @@ func pageOf(s *scan, all *kept, runs []*run, left int, within Page) *pageView {
 	return p
 }
 
-// stateWord is a state with its tone.
-type stateWord struct{ Word, Tone string }
+// state is a state with its tone, and what else is said of it.
+type state struct{ Word, Tone, Rest string }
 
 // stateTones are the tones of the words with which Says may begin.
 var stateTones = map[string]string{
 	"asks": "warn", "failed": "bad", "done": "good", "waiting": "wait", "running": "", "interrupted": "",
 }
 
-// State is the state with which Says begins, or nil, and Sentence the rest.
-func (p *pageView) State() *stateWord {
+// State is the state with which Says begins; without a word if it begins with none.
+func (p *pageView) State() state {
 	word, _, _ := strings.Cut(p.Within.Says, ". ")
 	if tone, known := stateTones[word]; known {
-		return &stateWord{word, tone}
+		return state{word, tone, strings.TrimPrefix(p.Within.Says, word+". ")}
 	}
-	return nil
-}
-
-func (p *pageView) Sentence() string {
-	if s := p.State(); s != nil {
-		return strings.TrimPrefix(p.Within.Says, s.Word+". ")
-	}
-	return p.Within.Says
+	return state{Rest: p.Within.Says}
 }
 
 // Turns is the number of turns of all runs.
@@ -324,16 +317,8 @@ func foldedText(sections []*section, policies int) string {
 			prompts++
 		}
 	}
-	var all []string
-	for _, c := range []struct {
-		n    int
-		what string
-	}{{turns, "turn"}, {prompts, "prompt"}, {policies, "policy"}} {
-		if c.n > 0 {
-			all = append(all, several.Of(c.n, c.what))
-		}
-	}
-	return after("Folded: ", strings.Join(all, ", "))
+	return after("Folded: ",
+		joined(", ", counted(turns, "turn"), counted(prompts, "prompt"), counted(policies, "policy")))
 }
 
 // sections divides the entries of a run.

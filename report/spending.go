@@ -11,14 +11,6 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// moneyText is money in words; empty if there is none.
-func moneyText(micros int64) string {
-	if micros <= 0 {
-		return ""
-	}
-	return "cost " + several.Money(micros)
-}
-
 // costRow is what one attempt cost. Use says what came of it.
 type costRow struct {
 	Link, Turn, What, Model      string
@@ -120,12 +112,7 @@ func (r *run) costs(sections []*section) (rows []costRow) {
 }
 
 // lostText says what was lost; empty if nothing was.
-func lostText(spent string) string {
-	if spent == "" {
-		return ""
-	}
-	return spent + " lost"
-}
+func lostText(spent string) string { return when(spent != "", spent+" lost") }
 
 // called is how long the model call of a section took.
 func (s *section) called() (took time.Duration) {
@@ -141,10 +128,8 @@ func (s *section) called() (took time.Duration) {
 func (r *run) costRow(c policy.Charge) (row costRow) {
 	row.In, row.Cached = several.Grouped(c.Usage.InputTokens), several.Grouped(c.Usage.CacheReadTokens)
 	row.Out = several.Grouped(c.Usage.OutputTokens)
-	if row.paid = c.Cost; c.Cost > 0 {
-		row.Price = several.Money(c.Cost)
-	}
-	if !r.priced() {
+	row.Price = when(c.Cost > 0, several.Money(c.Cost))
+	if row.paid = c.Cost; !r.priced() {
 		row.paid = c.Usage.Total()
 	}
 	return row

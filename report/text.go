@@ -237,21 +237,11 @@ func (r *run) about() [][2]string {
 
 // modeText names the special settings of a run.
 func modeText(h *journal.Header) string {
-	var parts []string
-	for _, p := range []struct {
-		is   bool
-		text string
-	}{
-		{h.Config.Single, "the tries of one action"}, {h.Config.CallsOnly, "calls are the answer"},
-		{h.Output != "", "structured answer"}, {h.Config.UserPrompt, "prompts made by code"},
-		{h.Config.Planner, "with a planner"}, {h.Redaction != nil, "redacted"},
-		{h.Compacted != nil, "compacted"},
-	} {
-		if p.is {
-			parts = append(parts, p.text)
-		}
-	}
-	return strings.Join(parts, ", ")
+	return joined(", ",
+		when(h.Config.Single, "the tries of one action"), when(h.Config.CallsOnly, "calls are the answer"),
+		when(h.Output != "", "structured answer"), when(h.Config.UserPrompt, "prompts made by code"),
+		when(h.Config.Planner, "with a planner"), when(h.Redaction != nil, "redacted"),
+		when(h.Compacted != nil, "compacted"))
 }
 
 // always are the fields of a policy that are shown even if they have their default.

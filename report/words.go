@@ -57,12 +57,18 @@ const maxNames = 120
 func namesText(names []string) string { return clip(line(strings.Join(names, ", ")), maxNames) }
 
 // after is a text with a lead, or empty if the text is.
-func after(lead, text string) string {
-	if text == "" {
+func after(lead, text string) string { return when(text != "", lead+text) }
+
+// when is a text if something holds, else empty.
+func when(holds bool, text string) string {
+	if !holds {
 		return ""
 	}
-	return lead + text
+	return text
 }
+
+// counted is how many of something there are; empty if there are none.
+func counted(n int, what string) string { return when(n > 0, several.Of(n, what)) }
 
 // sizeText formats a number of bytes.
 func sizeText(bytes int) string {
@@ -80,17 +86,10 @@ func usageText(u message.Usage) string {
 	if u.InputTokens+u.OutputTokens+u.CacheReadTokens+u.CacheWriteTokens == 0 {
 		return ""
 	}
-	text := several.Grouped(u.InputTokens) + " tokens in, " + several.Grouped(u.OutputTokens) + " out"
-	if u.ReasoningTokens > 0 {
-		text += " (" + several.Grouped(u.ReasoningTokens) + " of them thinking)"
-	}
-	if u.CacheReadTokens > 0 {
-		text += ", " + several.Grouped(u.CacheReadTokens) + " read from cache"
-	}
-	if u.CacheWriteTokens > 0 {
-		text += ", " + several.Grouped(u.CacheWriteTokens) + " written to it"
-	}
-	return text
+	return several.Grouped(u.InputTokens) + " tokens in, " + several.Grouped(u.OutputTokens) + " out" +
+		when(u.ReasoningTokens > 0, " ("+several.Grouped(u.ReasoningTokens)+" of them thinking)") +
+		when(u.CacheReadTokens > 0, ", "+several.Grouped(u.CacheReadTokens)+" read from cache") +
+		when(u.CacheWriteTokens > 0, ", "+several.Grouped(u.CacheWriteTokens)+" written to it")
 }
 
 // shownIssues is the most issues that a line names.
@@ -119,11 +118,7 @@ func repairsText(repairs []extract.Repair) string {
 
 // failureText is a failure in words for operators.
 func failureText(f *fault.Failure) string {
-	asks := ""
-	if f.RetryAfter > 0 {
-		asks = "the server asks for " + f.RetryAfter.String()
-	}
-	return joined("; ", f.Message, asks)
+	return joined("; ", f.Message, when(f.RetryAfter > 0, "the server asks for "+f.RetryAfter.String()))
 }
 
 // refusalText is the error of a reducer in words.
