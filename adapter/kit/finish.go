@@ -9,20 +9,25 @@ import (
 )
 
 // finishes are the words of all providers for why a reply ended, in small letters: gateways pass them on.
-var finishes = map[string]message.FinishReason{
-	"stop": message.Stop, "end_turn": message.Stop, "stop_sequence": message.Stop, "eos_token": message.Stop,
-	"complete":   message.Stop,
-	"tool_calls": message.ToolUse, "tool_use": message.ToolUse, "function_call": message.ToolUse,
-	"tool-calls": message.ToolUse,
-	"length":     message.Length, "max_tokens": message.Length, "max_output_tokens": message.Length,
-	"model_length": message.Length, "model_context_window_exceeded": message.Length,
-	"continuation":   message.Length,
-	"content_filter": message.ContentFilter, "content-filter": message.ContentFilter,
-	"refusal": message.ContentFilter, "sensitive": message.ContentFilter, "safety": message.ContentFilter,
-	"recitation": message.ContentFilter, "blocklist": message.ContentFilter,
-	"prohibited_content": message.ContentFilter, "spii": message.ContentFilter,
-	"image_safety": message.ContentFilter, "image_prohibited_content": message.ContentFilter,
-	"image_recitation": message.ContentFilter, "model_armor": message.ContentFilter,
+var finishes = byWord(map[string]message.FinishReason{
+	"stop end_turn stop_sequence eos_token complete": message.Stop,
+	"tool_calls tool_use function_call tool-calls":   message.ToolUse,
+
+	"length max_tokens max_output_tokens model_length model_context_window_exceeded " +
+		"continuation": message.Length,
+	"content_filter content-filter refusal sensitive safety recitation blocklist prohibited_content spii " +
+		"image_safety image_prohibited_content image_recitation model_armor": message.ContentFilter,
+})
+
+// byWord is a table with a row for each word of the keys of rows.
+func byWord[V any](rows map[string]V) map[string]V {
+	all := map[string]V{}
+	for words, row := range rows {
+		for word := range strings.FieldsSeq(words) {
+			all[word] = row
+		}
+	}
+	return all
 }
 
 // Finish returns why a reply with some calls ended, by the word of any provider; false for an unknown word.

@@ -72,8 +72,7 @@ var treatments = func() map[string][7]Treatment {
 		k, d, s, n, x = Keep, Drop, Say, Nest, Refuse
 		a, f, e, c, o = NestAsAnyOf, NestAsDefs, AsEnum, Check, Open
 	)
-	all := map[string][7]Treatment{Others: {k, x, x, x, d, k, k}}
-	for keywords, row := range map[string][7]Treatment{
+	all := byWord(map[string][7]Treatment{
 		NoObject:   {k, x, x, x, o, o, k},
 		Extensions: {k, x, x, d, d, k, k},
 
@@ -112,11 +111,8 @@ var treatments = func() map[string][7]Treatment {
 
 		"additionalItems contains dependentSchemas if then else not patternProperties propertyNames " +
 			"unevaluatedItems unevaluatedProperties": {n, x, x, x, d, k, n},
-	} {
-		for keyword := range strings.FieldsSeq(keywords) {
-			all[keyword] = row
-		}
-	}
+	})
+	all[Others] = [7]Treatment{k, x, x, x, d, k, k}
 	return all
 }()
 

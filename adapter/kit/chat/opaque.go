@@ -86,10 +86,7 @@ type pieces map[string][]json.RawMessage
 func (p *pieces) pick(from kit.Object, echo []string) {
 	for _, name := range echo {
 		if v := from.Get(name); v != nil && string(v) != "null" {
-			if *p == nil {
-				*p = pieces{}
-			}
-			(*p)[name] = append((*p)[name], v)
+			set(p, name, append((*p)[name], v))
 		}
 	}
 }

@@ -35,63 +35,62 @@ type Quirks struct {
 	Source string `json:"source,omitempty"`
 }
 
-// providerQuirks are the quirks of a provider and its names.
+// providerQuirks are the quirks of a provider and its names, with spaces between them.
 type providerQuirks struct {
-	names  []string
+	names  string
 	quirks Quirks
 }
 
 // known are the known providers. Each row has its source.
 var known = []providerQuirks{
-	{[]string{"openai", "azure", "azureopenai"}, Quirks{
+	{"openai azure azureopenai", Quirks{
 		MaxID: 40, Source: "https://github.com/vercel/ai/issues/5171 (string_above_max_length)",
 	}},
-	{[]string{"deepseek"}, Quirks{
+	{"deepseek", Quirks{
 		Echo: []string{"reasoning_content"}, FillMessage: noReasoning,
 		Source: "https://api-docs.deepseek.com/guides/thinking_mode#tool-calls; empty reasoning: " +
 			"https://github.com/deepseek-ai/deepseek-harness/discussions/739",
 	}},
-	{[]string{"moonshot", "moonshotai", "kimi"}, Quirks{
+	{"moonshot moonshotai kimi", Quirks{
 		Echo: []string{"reasoning_content"}, FillMessage: noReasoning,
 		Source: "https://github.com/bytedance/deer-flow/issues/3043; empty reasoning: " +
 			"https://github.com/Lapis0x0/obsidian-yolo/pull/243",
 	}},
-	{[]string{"zai", "zhipu", "zhipuai", "bigmodel"}, Quirks{
+	{"zai zhipu zhipuai bigmodel", Quirks{
 		Echo: []string{"reasoning_content"}, Source: "https://docs.z.ai/guides/capabilities/thinking-mode",
 	}},
-	{[]string{"openrouter"}, Quirks{
+	{"openrouter", Quirks{
 		Echo: []string{"reasoning_details"}, MaxID: 40,
 		Source: "https://openrouter.ai/docs/use-cases/reasoning-tokens#preserving-reasoning-blocks; ids: " +
 			"https://github.com/openclaw/openclaw/pull/875",
 	}},
-	{[]string{"novita"}, Quirks{
+	{"novita", Quirks{
 		Echo: []string{"reasoning_details"}, Source: "https://novita.ai/docs/guides/llm-interleaved-thinking",
 	}},
-	{[]string{"gemini", "google", "googleai", "googlegenai", "vertex", "vertexai", "gcpgemini",
-		"gcpvertexai"}, Quirks{
+	{"gemini google googleai googlegenai vertex vertexai gcpgemini gcpvertexai", Quirks{
 		Echo: []string{"extra_content"}, FillCall: map[string]json.RawMessage{
 			"extra_content": json.RawMessage(`{"google":{"thought_signature":"` + kit.UncheckedSignature +
 				`"}}`),
 		},
 		Source: "https://ai.google.dev/gemini-api/docs/thought-signatures#openai",
 	}},
-	{[]string{"copilot", "githubcopilot"}, Quirks{
+	{"copilot githubcopilot", Quirks{
 		Echo: []string{"reasoning_text", "reasoning_opaque"}, Source: "https://github.com/anomalyco/opencode/issues/4468",
 	}},
-	{[]string{"litellm", "litellmproxy"}, Quirks{
+	{"litellm litellmproxy", Quirks{
 		Echo: []string{"thinking_blocks"}, Source: "https://docs.litellm.ai/docs/reasoning_content",
 	}},
-	{[]string{"localai"}, Quirks{
+	{"localai", Quirks{
 		Echo: []string{"reasoning"}, Source: "https://localai.io/features/interleaved-thinking/",
 	}},
-	{[]string{"mistral", "mistralai"}, Quirks{
+	{"mistral mistralai", Quirks{
 		ExactID: 9, LegacyMaxTokens: true, NoStreamOptions: true,
 		Source: "ids: https://github.com/anomalyco/opencode/issues/1680; max_tokens: " +
 			"https://github.com/editor-code-assistant/eca/issues/231; " +
 			"stream_options: https://github.com/BerriAI/litellm/issues/8978, " +
 			"https://github.com/neuron-core/neuron-ai/issues/212",
 	}},
-	{[]string{"cerebras"}, Quirks{
+	{"cerebras", Quirks{
 		OneStrict: true, Source: "https://github.com/mpfaffenberger/code_puppy/pull/368",
 	}},
 }
@@ -144,7 +143,7 @@ func QuirksOf(provider, model string) Quirks {
 		return -1
 	}, strings.ToLower(provider))
 	var q Quirks
-	is := func(row providerQuirks) bool { return slices.Contains(row.names, name) }
+	is := func(row providerQuirks) bool { return slices.Contains(strings.Fields(row.names), name) }
 	if n := slices.IndexFunc(known, is); n >= 0 {
 		q = known[n].quirks.clone()
 	}

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -10,7 +11,7 @@ func TestEveryQuirkHasItsSource(t *testing.T) {
 	seen := map[string]bool{}
 	var names []string
 	for _, row := range known {
-		names = append(names, row.names...)
+		names = append(names, strings.Fields(row.names)...)
 	}
 	for _, name := range names {
 		assert.Regexp(t, `https://\S+`, QuirksOf(name, "m").Source, name)

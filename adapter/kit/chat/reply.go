@@ -27,15 +27,14 @@ var failures = map[string]string{
 }
 
 func (m *Model) chatCodec(req loop.Request) codec {
-	return &chatReply{names: shortened(req.Tools), echo: m.quirks.Echo, takesID: m.takesID, from: m.origin(),
+	return &chatReply{wireNames: namesOf(req.Tools), echo: m.quirks.Echo, takesID: m.takesID, from: m.origin(),
 		told: m.cfg.OnResponse != nil}
 }
 
 // chatReply reads one response of the Chat Completions API.
 type chatReply struct {
-	// names maps shortened names of tools to the registered ones.
-	names map[string]string
-	echo  []string
+	wireNames
+	echo []string
 	// takesID reports whether another conversation could have an id.
 	takesID func(string) bool
 	from    kit.Origin
@@ -429,8 +428,6 @@ func (r *chatReply) reply() (message.Reply, error) {
 	reply.Opaque = k.opaque()
 	return reply, nil
 }
-
-func (r *chatReply) registered(name string) string { return cmp.Or(r.names[name], name) }
 
 // The names of the counts that servers name unlike, in the usage and its details: those of OpenAI, then those
 // of Moonshot, Mistral, DeepSeek, and gateways to Anthropic; of OpenRouter, and of LiteLLM, Qwen and

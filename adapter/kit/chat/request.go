@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/loop"
@@ -99,19 +100,13 @@ func (f format) chat() json.RawMessage {
 	case OutputObject:
 		return kit.Quoted("type", "json_object")
 	case OutputNative:
-		schema := kit.Object{kit.Field("name", kit.Quote(answerName)), kit.Field("strict", boolean(f.strict)),
+		schema := kit.Object{kit.Field("name", kit.Quote(answerName)),
+			kit.Field("strict", json.RawMessage(strconv.FormatBool(f.strict))),
 			kit.Field("schema", f.schema.JSON())}
 		return kit.Object{kit.Field("json_schema", schema.JSON()),
 			kit.Field("type", kit.Quote("json_schema"))}.JSON()
 	}
 	return nil
-}
-
-func boolean(b bool) json.RawMessage {
-	if b {
-		return json.RawMessage("true")
-	}
-	return json.RawMessage("false")
 }
 
 func (m *Model) messages(req loop.Request, words string) []any {

@@ -13,13 +13,13 @@ import (
 )
 
 func (m *Model) responsesCodec(req loop.Request) codec {
-	return &responsesReply{names: shortened(req.Tools), from: m.origin()}
+	return &responsesReply{wireNames: namesOf(req.Tools), from: m.origin()}
 }
 
 // responsesReply reads one response of the Responses API.
 type responsesReply struct {
-	names map[string]string
-	from  kit.Origin
+	wireNames
+	from kit.Origin
 
 	// Of a stream: the completed items by index, and the calls and texts that have begun.
 	items map[int64]json.RawMessage
@@ -240,12 +240,10 @@ func (r *responsesReply) whole() json.RawMessage {
 	return last.With("output", kit.List(items...)).JSON()
 }
 
-func (r *responsesReply) registered(name string) string { return cmp.Or(r.names[name], name) }
-
 // set sets m[k] = v in a map that may be nil.
-func set[K comparable, V any](m *map[K]V, k K, v V) {
+func set[M ~map[K]V, K comparable, V any](m *M, k K, v V) {
 	if *m == nil {
-		*m = map[K]V{}
+		*m = M{}
 	}
 	(*m)[k] = v
 }

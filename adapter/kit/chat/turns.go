@@ -62,16 +62,16 @@ func safeName(name string) string {
 	return safe[:maxName-1-len(sum)] + "_" + sum
 }
 
-// shortened maps the wire names of tools with long names to the registered ones.
-func shortened(tools []*tool.Tool) map[string]string {
-	var names map[string]string
+// wireNames maps the wire names of tools with long names to the registered ones.
+type wireNames map[string]string
+
+func namesOf(tools []*tool.Tool) (names wireNames) {
 	for _, t := range tools {
 		if len(t.Name()) > maxName {
-			if names == nil {
-				names = map[string]string{}
-			}
-			names[safeName(t.Name())] = t.Name()
+			set(&names, safeName(t.Name()), t.Name())
 		}
 	}
 	return names
 }
+
+func (n wireNames) registered(name string) string { return cmp.Or(n[name], name) }
