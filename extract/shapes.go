@@ -20,18 +20,15 @@ const (
 	typeRole                     // its type
 )
 
-var roles = map[string]role{
-	"name": toolRole, "tool_name": toolRole, "function_name": toolRole, "func": toolRole,
-	"recipient_name": toolRole, "tool": toolRole | wrapperRole, "function": toolRole | wrapperRole,
-	"action":    toolRole | wrapperRole,
-	"arguments": argsRole, "parameters": argsRole, "params": argsRole, "args": argsRole,
-	"kwargs": argsRole, "input": argsRole, "tool_input": argsRole, "action_input": argsRole,
-	"tool_calls": listRole, "function_calls": listRole, "calls": listRole, "tool_uses": listRole,
-	"function_call": wrapperRole, "functionCall": wrapperRole, "tool_call": wrapperRole,
-	"command": wrapperRole,
-	"id":      metaRole, "type": metaRole | typeRole, "index": metaRole, "call_id": metaRole,
-	"tool_call_id": metaRole,
-}
+var roles = byWord([]row[role]{
+	{"name tool_name function_name func recipient_name", toolRole},
+	{"tool function action", toolRole | wrapperRole},
+	{"arguments parameters params args kwargs input tool_input action_input", argsRole},
+	{"tool_calls function_calls calls tool_uses", listRole},
+	{"function_call functionCall tool_call command", wrapperRole},
+	{"id index call_id tool_call_id", metaRole},
+	{"type", metaRole | typeRole},
+})
 
 var (
 	metaTypes = []string{"function", "tool_use", "tool_call", "function_call"}

@@ -1,5 +1,7 @@
 package extract
 
+import "strings"
+
 // use is what a tag is for.
 type use uint8
 
@@ -24,15 +26,29 @@ const (
 	argumentValue = "argvalue"
 )
 
-var words = map[string]use{
-	"arg": ofArgument, argumentKey: ofPair, "argument": ofArgument, argumentValue: ofPair, "call": ofCall,
-	"function": ofCall, "functioncall": ofCall, "functioncalls": ofCall, "functionresponse": ofResult,
-	"functionresult": ofResult, "functionresults": ofResult, "invoke": ofCall, "observation": ofResult,
-	"param": ofArgument, "parameter": ofArgument, "reasoning": ofThought, "scratchpad": ofThought,
-	"startfunctioncall": ofCall, "think": ofThought, "thinking": ofThought, "thought": ofThought,
-	"tool":     ofCall,
-	"toolcall": ofCall, "toolcalls": ofCall, "tooloutput": ofResult, "toolresponse": ofResult,
-	"toolresponses": ofResult, "toolresult": ofResult, "toolresults": ofResult, "tooluse": ofCall,
+var words = byWord([]row[use]{
+	{"call function functioncall functioncalls invoke startfunctioncall tool toolcall toolcalls tooluse", ofCall},
+	{"arg argument param parameter", ofArgument},
+	{argumentKey + " " + argumentValue, ofPair},
+	{"functionresponse functionresult functionresults observation tooloutput toolresponse toolresponses " +
+		"toolresult toolresults", ofResult},
+	{"reasoning scratchpad think thinking thought", ofThought},
+})
+
+// row is what some words mean.
+type row[V any] struct {
+	words string
+	means V
+}
+
+func byWord[V any](rows []row[V]) map[string]V {
+	all := map[string]V{}
+	for _, r := range rows {
+		for _, word := range strings.Fields(r.words) {
+			all[word] = r.means
+		}
+	}
+	return all
 }
 
 // maxWord is the length of the longest word, at most.
