@@ -12,10 +12,12 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/engine"
+	"github.com/retake-go/retake/loop/engine/usercode"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
 )
 
 // DefaultAgent is the name of an [Agent] without one.
@@ -60,6 +62,7 @@ type Agent struct {
 // hooks replace time for tests, and see the steps of a run, also repeated ones.
 type hooks struct {
 	now   func() time.Time
+	after tool.After
 	sleep func(sdk.Context, time.Duration) error
 	step  func(machine.Event, []machine.Effect, machine.State)
 }
@@ -79,6 +82,9 @@ func (a Agent) withDefaults() Agent {
 	}
 	if a.hooks.now == nil {
 		a.hooks.now = time.Now
+	}
+	if a.hooks.after == nil {
+		a.hooks.after = usercode.After
 	}
 	if a.hooks.sleep == nil {
 		a.hooks.sleep = func(ctx sdk.Context, d time.Duration) error {
@@ -183,8 +189,8 @@ type order struct {
 
 // Start starts a run, or joins that of the same id. The id is that of the workflow and of the session. The
 // run goes on when the process ends: a later one with the same executor id and application version, which
-// registers the same agent, takes it up at its launch. An input with a Deadline is refused: bound the time in
-// the policy instead.
+// registers the same agent, takes it up at its launch. A deadline of ctx is not that of the
+// run: at it DBOS cancels the workflow.
 func (r *Registered) Start(ctx sdk.Context, id string, in loop.Input) (*Run, error) {
 	if id == "" {
 		return nil, errors.New("dbos: id: is empty; give the session an id")
@@ -208,16 +214,13 @@ func (a *agent) order(in loop.Input) (string, error) {
 	if err := in.Validate(); err != nil {
 		return "", fmt.Errorf("input: %w", err)
 	}
-	if !in.Deadline.IsZero() {
-		return "", errors.New("input: deadline: is not supported; bound the time in the policy")
-	}
 	cfg, err := a.machine()
 	if err != nil {
 		return "", fmt.Errorf("config: %w", err)
 	}
 	o := order{Config: cfg, Messages: append(message.Clone(in.History), in.Message()), Hears: engine.Hears(
 		a.reducing), Header: engine.Header(machine.Config{}, a.offer())}
-	o.Config.RequestID = in.RequestID
+	o.Config.RequestID, o.Config.Deadline = in.RequestID, in.Deadline.UTC().Round(0)
 	o.Warnings, _ = a.Config.Tools.Absent(&cfg.Policy) // similar names were refused before
 	text, err := engine.Marshal(o)
 	if err != nil {

@@ -3,6 +3,7 @@ package dbos
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	sdk "github.com/dbos-inc/dbos-transact-golang/dbos"
@@ -20,7 +21,7 @@ import (
 // CallModel calls the model, and reads and checks its reply in the same step. The error of a model is a
 // value.
 func (f *flow) CallModel(m *machine.ModelCall) error {
-	ev, err := do(f, "model", func(ctx context.Context) (machine.Event, error) {
+	ev, err := do(f, "model", inTime(f, func(ctx context.Context) (machine.Event, error) {
 		model := f.Model
 		if m.Model != "" {
 			model = f.Models[m.Model]
@@ -34,7 +35,7 @@ func (f *flow) CallModel(m *machine.ModelCall) error {
 		}
 		read := engine.Read(reply, f.offer(), f.settings)
 		return machine.Event{Kind: machine.Replied, Reply: read}, nil
-	})
+	}))
 	if err != nil {
 		return err
 	}
@@ -107,14 +108,21 @@ func (f *flow) RunTools(runs []machine.ToolRun) error {
 		f.running = nil
 	}()
 	for n := range runs {
-		for len(f.running) < min(n+f.Parallel, len(runs)) {
+		for !f.outOfTime() && len(f.running) < min(n+f.Parallel, len(runs)) {
 			r, err := f.start(ctx, runs[len(f.running)])
 			if err != nil {
 				return err
 			}
 			f.running = append(f.running, r)
 		}
-		if err := f.ended(f.running[n]); err != nil || f.st.Phase != machine.Running {
+		err := errLate
+		if n < len(f.running) {
+			err = f.ended(f.running[n])
+		}
+		if errors.Is(err, errLate) { // while it is known what runs
+			err = f.end(false)
+		}
+		if err != nil || f.st.Phase != machine.Running {
 			return err
 		}
 	}
@@ -149,7 +157,7 @@ func (f *flow) start(ctx sdk.Context, run machine.ToolRun) (*running, error) {
 		}
 		return out, nil
 	}
-	done, err := sdk.Go(ctx, record(f, work), sdk.WithStepName("retake.tool"))
+	done, err := sdk.Go(ctx, record(f, inTime(f, work)), sdk.WithStepName("retake.tool"))
 	return &running{run: run, out: done}, err
 }
 
@@ -181,12 +189,12 @@ func (f *flow) ended(r *running) error {
 
 // MakePrompt has the user's code make a prompt.
 func (f *flow) MakePrompt(m *machine.ModelCall) error {
-	ev, err := do(f, "prompt", func(ctx context.Context) (ev machine.Event, err error) {
+	ev, err := do(f, "prompt", inTime(f, func(ctx context.Context) (ev machine.Event, err error) {
 		ev.Kind = machine.Prompted
 		ev.System, ev.Messages, err = f.Prompt(ctx, f.st.Session, m.At)
 		ev.Messages = slices.Clone(ev.Messages)
 		return ev, err
-	})
+	}))
 	if err != nil {
 		return err
 	}
@@ -195,7 +203,7 @@ func (f *flow) MakePrompt(m *machine.ModelCall) error {
 
 // Summarise has messages summed up.
 func (f *flow) Summarise(span projection.Span) error {
-	ev, err := do(f, "summary", func(ctx context.Context) (ev machine.Event, _ error) {
+	ev, err := do(f, "summary", inTime(f, func(ctx context.Context) (ev machine.Event, _ error) {
 		made, err := usercode.SumUp(ctx, f.Summary, f.st.Span(span), f.ModelTimeout)
 		if ev.Kind, ev.Summary = machine.Summarised, &made; err != nil {
 			ev.Failure = new(fault.FailureOf(err))
@@ -203,7 +211,7 @@ func (f *flow) Summarise(span projection.Span) error {
 		}
 		ev.Cut = new(f.st.PlanSummary(made.Text))
 		return ev, nil
-	})
+	}))
 	if err != nil {
 		return err
 	}
@@ -213,14 +221,14 @@ func (f *flow) Summarise(span projection.Span) error {
 // AskPlanner asks the planner. Its error is a value, and ends the run. The error that it is asked about is
 // the recorded one.
 func (f *flow) AskPlanner(e machine.Effect) error {
-	ev, err := do(f, "planner", func(ctx context.Context) (machine.Event, error) {
+	ev, err := do(f, "planner", inTime(f, func(ctx context.Context) (machine.Event, error) {
 		p, err := usercode.Plan(ctx, f.Planner, f.st, planner.NewQuestion(f.st, e, askedAbout(e.Question)), f.modelNames())
 		ev := machine.Event{Kind: machine.Planned, Plan: &p}
 		if err != nil {
 			ev.Failure = new(fault.FailureOf(err))
 		}
 		return ev, nil
-	})
+	}))
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func TestAWorkflowMakesTheSame(t *testing.T) {
 // takes leaves out what is not supported: see Agent.
 func takes(c random.Case) bool {
 	return c.Action == nil && c.Adjust == nil && len(c.Follows) == 0 && !c.People() && !c.Nests() &&
-		!c.Cancels() && !c.Hangs && c.Input.Deadline.IsZero()
+		!c.Cancels() && !c.Hangs
 }
 
 // casesOfTest runs each case with an agent of its own.
@@ -62,7 +62,7 @@ func (s *casesOfTest) make(_ context.Context, w *random.World) (t random.Trace, 
 	own, err := newAgent(Agent{
 		Model: w.Model, Models: w.Models, Config: w.Config, Session: held, Planner: w.Planner, Prompt: w.Prompt,
 		Summary: w.Summary, Parallel: w.Case.Parallel,
-		hooks: hooks{now: w.Clock.Now, step: w.Record, sleep: func(ctx sdk.Context, d time.Duration) error {
+		hooks: hooks{now: w.Clock.Now, after: w.Clock.Timeout, step: w.Record, sleep: func(ctx sdk.Context, d time.Duration) error {
 			_, err := sdk.Sleep(ctx, 0)
 			w.Clock.Add(d)
 			return err

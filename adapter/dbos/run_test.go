@@ -160,8 +160,6 @@ func TestWhatIsNotSupportedIsRefused(t *testing.T) {
 	require.NoError(t, err)
 	_, err = r.Start(c, "", loop.Input{})
 	require.ErrorContains(t, err, "id: ")
-	_, err = r.Start(c, "order-42", loop.Input{Deadline: time.Now()})
-	require.ErrorContains(t, err, "input: deadline: ")
 }
 
 // A process that shuts down loses no run: the next one takes it up.

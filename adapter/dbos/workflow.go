@@ -75,9 +75,66 @@ func (a *agent) runAs(ctx sdk.Context, id, input string) (string, error) {
 // drive carries out effects until the run has stopped.
 func (f *flow) drive(err error) error {
 	for err == nil && f.st.Phase != machine.Stopped {
-		err = f.execute(f.asked)
+		if err = errLate; !f.late() {
+			err = f.execute(f.asked)
+		}
+		if errors.Is(err, errLate) {
+			err = f.end(f.asked.Kind == machine.CallModel)
+		}
 	}
 	return err
+}
+
+// errLate is the error of a step that ended because the time of the run was up.
+var errLate = errors.New("the time of the run is up")
+
+// late reports that the time of the run was up when the last step ended, and that more is to be done than to
+// tell reducers.
+func (f *flow) late() bool {
+	switch f.asked.Kind {
+	case machine.CallModel, machine.MakePrompt, machine.Summarise, machine.RunTools, machine.AskPlanner:
+		return f.outOfTime()
+	}
+	return false
+}
+
+// outOfTime reports that the time of the run was up when the last step ended.
+func (f *flow) outOfTime() bool {
+	d := f.st.Config.Deadline
+	return !d.IsZero() && !f.at.Before(d)
+}
+
+// end ends the run at its deadline. left reports that a call of a model is left.
+func (f *flow) end(left bool) error {
+	if d := f.st.Config.Deadline; f.at.Before(d) { // the timer and the clock are not the same
+		f.at = d
+	}
+	return f.step(machine.Event{Kind: machine.Cancelled, Failure: engine.CauseOf(context.DeadlineExceeded),
+		Left: left})
+}
+
+// inTime returns work that ends at the deadline of the run, whatever it does. Its error is then [errLate].
+func inTime[T any](f *flow, work func(context.Context) (T, error)) func(context.Context) (T, error) {
+	end := f.st.Config.Deadline
+	if end.IsZero() {
+		return work
+	}
+	return func(ctx context.Context) (v T, err error) {
+		left := end.Sub(f.hooks.now())
+		if left <= 0 { // after a crash
+			return v, errLate
+		}
+		ctx, stop := context.WithCancelCause(ctx)
+		defer stop(nil)
+		defer f.hooks.after(left, func() { stop(errLate) })()
+		v, err = engine.Call(ctx, engine.Limits{}, f.hooks.after, func(ctx context.Context, _ engine.Tell) (T, error) {
+			return usercode.Contained(func() (T, error) { return work(ctx) })
+		})
+		if context.Cause(ctx) == errLate {
+			err = errLate
+		}
+		return v, err
+	}
 }
 
 // broken is an error that ends a run.
@@ -168,7 +225,8 @@ func (f *flow) Try(machine.TryRun) error { return broken("single actions are not
 type made[T any] struct {
 	At   time.Time `json:"at"`
 	Made T         `json:"made"`
-	// Trouble says why there is none.
+	// Late reports that there is none, because the time of the run was up, and Trouble says why else.
+	Late    bool   `json:"late,omitempty"`
 	Trouble string `json:"trouble,omitempty"`
 }
 
@@ -186,7 +244,10 @@ func record[T any](f *flow, work func(context.Context) (T, error)) sdk.Step[stri
 			}
 		}
 		var none T
-		out.Made, out.Trouble = none, fault.Scrub(strings.ToValidUTF8(err.Error(), "\uFFFD"))
+		out.Made = none
+		if out.Late = errors.Is(err, errLate); !out.Late {
+			out.Trouble = fault.Scrub(strings.ToValidUTF8(err.Error(), "\uFFFD"))
+		}
 		text, err := engine.Marshal(out)
 		return string(text), err
 	}
@@ -204,7 +265,10 @@ func taken[T any](f *flow, text string, err error) (v T, _ error) {
 	if out.At.After(f.at) { // a clock may be set back
 		f.at = out.At
 	}
-	if out.Trouble != "" {
+	switch {
+	case out.Late:
+		return v, errLate
+	case out.Trouble != "":
 		return v, broken("%s", out.Trouble)
 	}
 	return out.Made, nil
