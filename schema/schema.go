@@ -83,7 +83,17 @@ func (s *Schema) HasMember(name string) bool {
 // would take too much work the issue "work". The schema of a Go type checks all that [Typed.Decode] does.
 // Safe for concurrent use.
 func (s *Schema) Check(doc []byte) []fault.Issue {
-	return s.check(nil, doc, false, s.fresh())
+	_, issues := s.Decode(doc)
+	return issues
+}
+
+// Decode is [Schema.Check], and returns what [Reading.Value] has.
+func (s *Schema) Decode(doc []byte) (value any, issues []fault.Issue) {
+	value = s.fresh()
+	if issues = s.check(nil, doc, false, value); issues != nil {
+		return nil, issues
+	}
+	return value, nil
 }
 
 // Reading is what [Schema.Read] made of a document.

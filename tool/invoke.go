@@ -171,11 +171,10 @@ func (t *Tool) safely(ctx context.Context, args []byte) (out Outcome) {
 	}()
 	checked := invocationOf(ctx).Checked.take(t, args)
 	if checked == nil {
-		read := t.schema.Read(nil, args)
-		if read.Issues != nil {
-			return Outcome{Issues: read.Issues}
+		var issues []fault.Issue
+		if checked, issues = t.schema.Decode(args); issues != nil {
+			return Outcome{Issues: issues}
 		}
-		checked = read.Value
 	}
 	result, err := t.run(ctx, args, checked)
 	if err != nil {

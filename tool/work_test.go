@@ -307,6 +307,18 @@ func ordering(t *testing.T) *tool.Set {
 	return set
 }
 
+// What a check makes is used: running a tool of a raw schema takes the text that is checked, and the copy that is
+// the tool's own, but no canonical form.
+func TestRunningARawToolMakesNoCanonicalForm(t *testing.T) {
+	raw, err := tool.Raw("note", "", []byte(`{}`), func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil })
+	require.NoError(t, err)
+	args := []byte(`{"text":"` + strings.Repeat("a", 1<<16) + `"}`)
+	run := func() { require.NotNil(t, raw.Invoke(t.Context(), args).Result) }
+	run()
+	most := len(args) * 5 / 2
+	assert.Less(t, taking(most, run), most)
+}
+
 // taking is the memory that a function takes. Where it is more than it may be, it is measured again: on
 // another processor there may be no decoder to use again.
 func taking(most int, f func()) (took int) {
