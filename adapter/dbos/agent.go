@@ -206,7 +206,17 @@ func (r *Registered) Start(ctx sdk.Context, id string, in loop.Input) (*Run, err
 	if err != nil {
 		return nil, fmt.Errorf("dbos: %w", err)
 	}
-	return &Run{h}, nil
+	return &Run{h, ctx, r.agent}, nil
+}
+
+// Get returns the run of a session. Unlike that of [Get], its result of a cancelled run is the agent's. The
+// error is DBOS's if there is none.
+func (r *Registered) Get(c sdk.Client, id string) (*Run, error) {
+	run, err := Get(c, id)
+	if err == nil {
+		run.of = r.agent
+	}
+	return run, err
 }
 
 // order returns the input of the workflow for that of a run.
@@ -229,17 +239,23 @@ func (a *agent) order(in loop.Input) (string, error) {
 	return string(text), nil
 }
 
-// Get returns the run of a session. The error is DBOS's if there is none.
+// Get returns the run of a session, for programs that do not have its agent. The error is DBOS's if there is
+// none.
 func Get(c sdk.Client, id string) (*Run, error) {
 	h, err := sdk.RetrieveWorkflow[string](c, id)
 	if err != nil {
 		return nil, fmt.Errorf("dbos: %w", err)
 	}
-	return &Run{h}, nil
+	return &Run{h: h, c: c}, nil
 }
 
 // Run is a run in the database. It is safe for concurrent use.
-type Run struct{ h sdk.WorkflowHandle[string] }
+type Run struct {
+	h sdk.WorkflowHandle[string]
+	c sdk.Client
+	// of is its agent; nil if that is not known.
+	of *agent
+}
 
 // report is the result of a workflow.
 type report struct {
@@ -250,13 +266,26 @@ type report struct {
 
 // Result waits for the end of the run and returns what [loop.Loop.Run] does. The cause of a
 // [loop.RetryExhaustedError] is the recorded failure ([fault.RecordedError]), not the Go error behind it. A
-// [*RunError] says why a run could not continue; any other error is DBOS's, for example that of a workflow
-// that was cancelled.
+// [*RunError] says why a run could not continue; any other error is DBOS's.
+//
+// A workflow that DBOS cancels has no report. Result then reads its record: the run ended with
+// [policy.ReasonCancelled], what is recorded was done, and calls that had begun are in doubt, because DBOS drops
+// what a step under way does. The workflow may be resumed. The run of [Registered.Start] waits for the step under
+// way if its process makes it, that of [Registered.Get] does not. That of [Get] has DBOS's error.
 func (r *Run) Result() (loop.Result, error) {
 	text, err := r.h.GetResult()
+	gone := errors.Is(err, sdk.ErrWorkflowCancelled) || errors.Is(err, sdk.ErrAwaitedWorkflowCancelled)
+	if id := r.h.GetWorkflowID(); gone && r.of != nil {
+		text, err = r.of.recorded(r.c, id, id)
+	}
 	if err != nil {
 		return loop.Result{}, fmt.Errorf("dbos: %w", err)
 	}
+	return resultOf(text)
+}
+
+// resultOf returns the result of a run with a report.
+func resultOf(text string) (loop.Result, error) {
 	var out report
 	if err := engine.Unmarshal([]byte(text), &out); err != nil {
 		return loop.Result{}, fmt.Errorf("dbos: the report: %w", err)

@@ -45,7 +45,11 @@ func (f *flow) CallModel(m *machine.ModelCall) error {
 // reduced feeds an event with what reducers make of it. emitted are the events of its tool.
 func (f *flow) reduced(ev machine.Event, emitted []session.Event) error {
 	heard := session.DriverOf(f.reducing).Hears
-	if err := engine.Reducing(&f.st, &ev, emitted, heard, f.reduce); err != nil {
+	err := engine.Reducing(&f.st, &ev, emitted, heard, f.reduce)
+	if ev.Tool != nil && errors.Is(err, errCut) { // what it did is known
+		ev.Tool.Reduced, err = &machine.Reduced{}, nil
+	}
+	if err != nil {
 		return err
 	}
 	return f.step(ev)
@@ -108,23 +112,31 @@ func (f *flow) RunTools(runs []machine.ToolRun) error {
 		f.running = nil
 	}()
 	for n := range runs {
-		for !f.outOfTime() && len(f.running) < min(n+f.Parallel, len(runs)) {
-			r, err := f.start(ctx, runs[len(f.running)])
-			if err != nil {
-				return err
-			}
-			f.running = append(f.running, r)
-		}
-		err := errLate
-		if n < len(f.running) {
+		err := f.startUpTo(ctx, runs[:min(n+f.Parallel, len(runs))])
+		if err == nil {
 			err = f.ended(f.running[n])
 		}
-		if errors.Is(err, errLate) { // while it is known what runs
-			err = f.end(false)
+		if isEnd(err) { // while it is known what runs
+			err = f.end(err, false)
 		}
 		if err != nil || f.st.Phase != machine.Running {
 			return err
 		}
+	}
+	return nil
+}
+
+// startUpTo begins the calls that have not begun.
+func (f *flow) startUpTo(ctx sdk.Context, runs []machine.ToolRun) error {
+	for _, run := range runs[min(len(f.running), len(runs)):] {
+		if f.outOfTime() {
+			return errLate
+		}
+		r, err := f.start(ctx, run)
+		if err != nil {
+			return err
+		}
+		f.running = append(f.running, r)
 	}
 	return nil
 }

@@ -85,7 +85,32 @@ func (s *casesOfTest) make(_ context.Context, w *random.World) (t random.Trace, 
 		if err != nil {
 			return t, err
 		}
-		w.Ended((&Run{h}).Result())
+		w.Ended((&Run{h: h}).Result())
+		if err := s.readsTheSame(id); err != nil {
+			return t, err
+		}
 	}
 	return w.Trace()
+}
+
+// readsTheSame reports a record that is read otherwise than the run that it is of.
+func (s *casesOfTest) readsTheSame(id string) error {
+	s.mu.Lock()
+	of := s.agents[id]
+	s.mu.Unlock()
+	quiet := *of.own.agent
+	quiet.hooks.step = nil
+	want, err := Get(s.c, id)
+	if err != nil {
+		return err
+	}
+	text, err := want.h.GetResult()
+	if err != nil {
+		return err
+	}
+	read, err := quiet.recorded(s.c, id, of.id)
+	if err == nil && read != text {
+		err = fmt.Errorf("the record is read otherwise:\n%s\n%s", text, read)
+	}
+	return err
 }

@@ -204,7 +204,7 @@ func TestOtherToolsAreRefused(t *testing.T) {
 	require.NoError(t, sdk.Launch(c))
 	h, err := sdk.RunWorkflow(c, other.run, order, sdk.WithRunInstance(other.agent))
 	require.NoError(t, err)
-	_, err = (&Run{h}).Result()
+	_, err = (&Run{h: h}).Result()
 	var failed *RunError
 	require.ErrorAs(t, err, &failed)
 	assert.Contains(t, failed.Text, "the tools or the schema of the answer")

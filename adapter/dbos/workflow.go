@@ -78,8 +78,8 @@ func (f *flow) drive(err error) error {
 		if err = errLate; !f.late() {
 			err = f.execute(f.asked)
 		}
-		if errors.Is(err, errLate) {
-			err = f.end(f.asked.Kind == machine.CallModel)
+		if isEnd(err) {
+			err = f.end(err, f.asked.Kind == machine.CallModel)
 		}
 	}
 	return err
@@ -104,13 +104,19 @@ func (f *flow) outOfTime() bool {
 	return !d.IsZero() && !f.at.Before(d)
 }
 
-// end ends the run at its deadline. left reports that a call of a model is left.
-func (f *flow) end(left bool) error {
-	if d := f.st.Config.Deadline; f.at.Before(d) { // the timer and the clock are not the same
-		f.at = d
+// isEnd reports that the run ends from outside.
+func isEnd(err error) bool { return errors.Is(err, errLate) || errors.Is(err, errCut) }
+
+// end ends the run at its deadline, or where its record ends. left reports that a call of a model is left.
+func (f *flow) end(why error, left bool) error {
+	cause := context.Canceled
+	if d := f.st.Config.Deadline; errors.Is(why, errLate) {
+		cause = context.DeadlineExceeded
+		if f.at.Before(d) { // the timer and the clock are not the same
+			f.at = d
+		}
 	}
-	return f.step(machine.Event{Kind: machine.Cancelled, Failure: engine.CauseOf(context.DeadlineExceeded),
-		Left: left})
+	return f.step(machine.Event{Kind: machine.Cancelled, Failure: engine.CauseOf(cause), Left: left})
 }
 
 // inTime returns work that ends at the deadline of the run, whatever it does. Its error is then [errLate].
@@ -160,7 +166,7 @@ func (f *flow) begin(input string) (err error) {
 	if f.st, err = machine.New(in.Config, s.State()); err != nil {
 		return broken("config: %w", err)
 	}
-	if err := f.time(); err != nil {
+	if err := f.time(); err != nil && !errors.Is(err, errCut) {
 		return err
 	}
 	return f.step(machine.Event{Kind: machine.Started, Messages: in.Messages, Warnings: in.Warnings,
