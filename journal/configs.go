@@ -1,9 +1,7 @@
 package journal
 
 import (
-	"bytes"
 	"crypto/sha256"
-	"encoding/json"
 	"sync"
 	"time"
 
@@ -25,11 +23,12 @@ type Configs struct {
 // maxConfigs is the most bytes of configs, as journals write them, that are kept.
 const maxConfigs = 4 << 20
 
-// ofRun are the members of a config that belong to one run.
+// ofRun are the members of a config that belong to one run. Common are the others, as an object.
 type ofRun struct {
-	RequestID string    `json:"request_id"`
-	Seed      string    `json:"seed"`
-	Deadline  time.Time `json:"deadline"`
+	RequestID string         `json:"request_id"`
+	Seed      string         `json:"seed"`
+	Deadline  time.Time      `json:"deadline"`
+	Common    jsontext.Value `json:",embed"`
 }
 
 // header decodes a header. The compiled config is nil where the one that was decoded cannot be shared.
@@ -46,22 +45,21 @@ func (c *Configs) shared(raw []byte) (*Header, *machine.Compiled) {
 	var rec struct {
 		Header struct {
 			Header
-			Config json.RawMessage `json:"config"`
+			Config ofRun `json:"config"`
 		} `json:"header"`
 	}
 	if canon.UnmarshalKnown(raw, &rec) != nil || knownFormat(rec.Header.Format) != nil {
 		return nil, nil
 	}
-	common, own, ok := splitConfig(rec.Header.Config)
-	var mine ofRun
-	if !ok || canon.Unmarshal(own, &mine) != nil || canon.CheckID("request_id", mine.RequestID) != nil {
+	own := rec.Header.Config
+	if canon.CheckID("request_id", own.RequestID) != nil {
 		return nil, nil
 	}
-	compiled := c.compiled(common)
+	compiled := c.compiled(own.Common)
 	if compiled == nil {
 		return nil, nil
 	}
-	compiled = compiled.For(mine.RequestID, mine.Deadline, mine.Seed)
+	compiled = compiled.For(own.RequestID, own.Deadline, own.Seed)
 	h := &rec.Header.Header
 	h.Config = *compiled.Config()
 	return h, compiled
@@ -88,35 +86,4 @@ func (c *Configs) compiled(text []byte) *machine.Compiled {
 	}
 	c.known[sum] = made.Unseen()
 	return c.known[sum]
-}
-
-// splitConfig divides the members of a config into those that runs share, and those of one run.
-func splitConfig(config []byte) (common, own []byte, ok bool) {
-	in := jsontext.NewDecoder(bytes.NewReader(config))
-	if begin, err := in.ReadToken(); err != nil || begin.Kind() != '{' {
-		return nil, nil, false
-	}
-	for in.PeekKind() == '"' {
-		name, err := in.ReadValue()
-		if err != nil {
-			return nil, nil, false
-		}
-		to := &common
-		switch string(name) {
-		case `"request_id"`, `"seed"`, `"deadline"`:
-			to = &own
-		}
-		*to = append(append(append(*to, ','), name...), ':')
-		value, err := in.ReadValue()
-		if err != nil {
-			return nil, nil, false
-		}
-		*to = append(*to, value...)
-	}
-	return object(common), object(own), true
-}
-
-// object is the object with members, each after a comma.
-func object(members []byte) []byte {
-	return append(append([]byte{'{'}, bytes.TrimPrefix(members, []byte{','})...), '}')
 }

@@ -52,10 +52,10 @@ func exactly(ev machine.Event) machine.Event {
 // namesOfTools are the places of names that a model wrote.
 var namesOfTools = sync.OnceValue(func() *places {
 	p := new(places)
-	p.add("/messages/*", inMessage.of(isName)...)
-	p.add("/failure", inFailure.of(isName)...)
-	p.add("/reply/message", inReply.of(isName)...)
-	p.add("/reply/calls/*", inCall.of(isName)...)
+	p.addTexts("/messages/*", inMessage, isName)
+	p.addTexts("/failure", inFailure, isName)
+	p.addTexts("/reply/message", inReply, isName)
+	p.addTexts("/reply/calls/*", inCall, isName)
 	return p
 })
 
@@ -63,12 +63,12 @@ var namesOfTools = sync.OnceValue(func() *places {
 func (r *redactor) valuesOf(ev *machine.Event, before *machine.State, offered []Tool) *places {
 	p := new(places)
 	if r.Prompts {
-		p.add("", inEvent.of(isPrompt)...)
-		p.add("/messages/*", inMessage.of(isText, isArguments)...)
+		p.addTexts("", inEvent, isPrompt)
+		p.addTexts("/messages/*", inMessage, isText, isArguments)
 		p.add("/said/words", "/text")
 	}
 	if r.Prompts || r.Replies {
-		p.add("/failure", inFailure.of(isText)...)
+		p.addTexts("/failure", inFailure, isText)
 	}
 	if r.hearsay() { // what is left out of prompts, and summaries, have parts of all kinds
 		p.add("/cut/cuts/*", "/text")
@@ -76,7 +76,7 @@ func (r *redactor) valuesOf(ev *machine.Event, before *machine.State, offered []
 	}
 	if r.values() {
 		p.addHistory(ev.Messages)
-		p.add("/failure/issues/*", inIssue.all()...)
+		p.addTexts("/failure/issues/*", inIssue)
 	}
 	if ev.Reply != nil {
 		r.addReply(p, ev.Reply, hiddenNames{r, offered, before.Config})
@@ -163,7 +163,7 @@ func misnames(i *fault.Issue) bool {
 // issues, because a redacted value may have been written under another name, and the texts of the issues.
 func (p *places) addDocument(document, issues string, found []fault.Issue, rules []string) {
 	p.add(document, rules...)
-	p.add(issues+"/*", inIssue.of(isSent)...)
+	p.addTexts(issues+"/*", inIssue, isSent)
 	var left places
 	left.add("", rules...)
 	for n := range found {
@@ -183,7 +183,7 @@ func (p *places) addHistory(said []message.Message) {
 		last--
 	}
 	for n := range last + 1 {
-		p.add("/messages/"+strconv.Itoa(n), inMessage.all()...)
+		p.addTexts("/messages/"+strconv.Itoa(n), inMessage)
 	}
 }
 
@@ -192,7 +192,7 @@ func (r *redactor) addTry(p *places, action string, try *machine.Try) {
 	rules, ok := r.tool(action)
 	r.addReduced(p, "/try/reduced", try.Reduced, ok || len(r.Answer) > 0)
 	if ok || r.Prompts || r.Replies {
-		p.add("/try/failure", inFailure.all()...)
+		p.addTexts("/try/failure", inFailure)
 	}
 	p.add("/try/value", rules.Result...)
 	if action == machine.AnswerAction {
@@ -205,10 +205,10 @@ func (r *redactor) addTry(p *places, action string, try *machine.Try) {
 func (r *redactor) addReply(p *places, reply *machine.Reply, names hiddenNames) {
 	unread := len(reply.Calls) == 0 && (reply.Answer == nil || len(reply.Answer.Issues) > 0)
 	if r.Replies || r.values() && unread { // a reply that could not be parsed may contain calls or an answer
-		p.add("/reply/message", inReply.of(isText, isOpaque)...)
+		p.addTexts("/reply/message", inReply, isText, isOpaque)
 	}
 	if r.Replies {
-		p.add("/reply/message", inReply.of(isRefusal)...)
+		p.addTexts("/reply/message", inReply, isRefusal)
 	}
 	for n := range reply.Calls {
 		r.addCall(p, reply, n, names)
@@ -221,7 +221,7 @@ func (r *redactor) addReply(p *places, reply *machine.Reply, names hiddenNames) 
 	if a := reply.Answer; a != nil {
 		if len(r.Answer) > 0 {
 			p.addDocument("/reply/answer/value", "/reply/answer/issues", a.Issues, r.Answer)
-			p.add("/reply/message", inReply.of(isText, isOpaque)...)
+			p.addTexts("/reply/message", inReply, isText, isOpaque)
 		}
 		r.addReduced(p, "/reply/answer/reduced", a.Reduced, len(r.Answer) > 0 || r.Replies)
 	}
@@ -233,7 +233,7 @@ func (r *redactor) addCall(p *places, reply *machine.Reply, n int, names hiddenN
 	c := &reply.Calls[n]
 	at := "/reply/calls/" + strconv.Itoa(n)
 	if !reply.Native && names.hides(c.Tool) { // the text of a call in tags has the name
-		p.add(at, inCall.of(isText)...)
+		p.addTexts(at, inCall, isText)
 	}
 	rules, ok := r.tool(c.Tool)
 	if len(r.Tools) > 0 && c.Class == fault.UnknownTool {
@@ -247,17 +247,17 @@ func (r *redactor) addCall(p *places, reply *machine.Reply, n int, names hiddenN
 		p.addDocument(at+"/exact", at+"/issues", c.Issues, rules.Arguments)
 		p.add(at+"/identity", rules.Arguments...)
 	}
-	p.add(at, inCall.of(isText)...)
-	p.add("/reply/message", inReply.of(isOpaque)...)
+	p.addTexts(at, inCall, isText)
+	p.addTexts("/reply/message", inReply, isOpaque)
 	if !reply.Native {
-		p.add("/reply/message", inReply.of(isText)...)
+		p.addTexts("/reply/message", inReply, isText)
 	}
 }
 
 // addResponse adds what is redacted of a person's answer: what is redacted of the call that it is about.
 func (r *redactor) addResponse(p *places, ev *machine.Event, before *machine.State) {
 	if r.Prompts {
-		p.add("/response", inResponse.of(isText)...)
+		p.addTexts("/response", inResponse, isText)
 	}
 	for _, a := range before.Asks() {
 		if a.ID != ev.Response.Question {
@@ -268,12 +268,12 @@ func (r *redactor) addResponse(p *places, ev *machine.Event, before *machine.Sta
 			p.add("/response/identity", rules.Arguments...)
 			p.add("/response/exact", rules.Arguments...)
 			p.add("/response/result", rules.Result...)
-			p.add("/response", inResponse.of(isText)...)
+			p.addTexts("/response", inResponse, isText)
 		}
 		return
 	}
 	if r.values() { // nobody knows what it is about
-		p.add("/response", inResponse.all()...)
+		p.addTexts("/response", inResponse)
 	}
 }
 
@@ -281,7 +281,7 @@ func (r *redactor) addToolEnd(p *places, at, name string, end *machine.ToolEnd) 
 	rules, ok := r.tool(name)
 	if ok {
 		p.add(at+"/result", rules.Result...)
-		p.add(at, inToolEnd.of(isText, isPointer, isExpected, isSent)...)
+		p.addTexts(at, inToolEnd, isText, isPointer, isExpected, isSent)
 	}
 	r.addReduced(p, at+"/reduced", end.Reduced, ok)
 }
@@ -297,7 +297,7 @@ func (r *redactor) addReduced(p *places, at string, reduced *machine.Reduced, al
 		}
 	}
 	if all || len(r.Slices) > 0 {
-		p.add(at, inReduced.of(isRefused)...)
+		p.addTexts(at, inReduced, isRefused)
 	}
 }
 
@@ -307,7 +307,7 @@ func (r *redactor) header(h Header) (Header, error) {
 	h.State = nil
 	var p places
 	if r.Prompts || r.shortens(h.Config.Vars) {
-		p.add("", inHeader.of(isPrompt)...)
+		p.addTexts("", inHeader, isPrompt)
 	}
 	h, err := erased(erasure{redactor: r, values: &p}, h)
 	h.State = state
@@ -318,11 +318,8 @@ func (r *redactor) header(h Header) (Header, error) {
 // then it is left out with its vars.
 func (r *redactor) shortens(vars map[string]json.RawMessage) (found bool) {
 	w := rewriter{
-		value: func(_ []string, value jsontext.Value) ([]byte, error) {
-			if value.Kind() == '"' {
-				text, err := unquote(value)
-				found = found || err != nil || looksMarked(text) || r.tooLong(text)
-			}
+		value: func(_ []string, _ jsontext.Value, text string) ([]byte, error) {
+			found = found || looksMarked(text) || r.tooLong(text)
 			return nil, nil
 		},
 		name: func(_ []string, name string) (string, error) {
@@ -350,7 +347,7 @@ func (r *redactor) state(snapshot []byte) ([]byte, error) {
 			p.add("/slices/"+strconv.Itoa(n), "/values/*")
 		}
 	}
-	p.add("", inState.of(isRefused)...)
+	p.addTexts("", inState, isRefused)
 	if len(r.Tools) > 0 || r.Replies {
 		for n, a := range held.Attempts {
 			if a.Class == fault.UnknownTool {
@@ -364,7 +361,7 @@ func (r *redactor) state(snapshot []byte) ([]byte, error) {
 		}
 	}
 	if r.values() {
-		p.add("", inState.of(isText, isPointer, isExpected, isSent)...)
+		p.addTexts("", inState, isText, isPointer, isExpected, isSent)
 	}
 	return erasure{redactor: r, values: &p}.of(snapshot)
 }
@@ -379,7 +376,7 @@ func (r *redactor) note(n Note, runs, written []machine.ToolRun, at int) (Note, 
 			r.addToolEnd(&p, "/end", runs[at].Tool, n.End)
 		}
 		if _, ok := r.tool(runs[at].Tool); ok {
-			p.add("", inNote.of(isText)...)
+			p.addTexts("", inNote, isText)
 		}
 		if at < len(written) {
 			n.Key = written[at].Key
@@ -416,19 +413,19 @@ func (e erasure) of(document []byte) ([]byte, error) {
 }
 
 // value returns the mark for a value, or nil to keep it.
-func (e erasure) value(at []string, value jsontext.Value) ([]byte, error) {
-	if e.values.has(at) {
-		return e.mark(value)
+func (e erasure) value(at []string, value jsontext.Value, text string) ([]byte, error) {
+	left := e.values.has(at)
+	switch {
+	case left || value.Kind() != '"':
+	case e.names.has(at):
+		left = e.hides(text)
+	case looksMarked(text) || e.tooLong(text):
+		left = freeTexts().has(at)
 	}
-	isTool := e.names.has(at)
-	if value.Kind() != '"' || !isTool && !freeTexts().has(at) {
+	if !left {
 		return nil, nil
 	}
-	text, err := unquote(value)
-	if err != nil || isTool && !e.hides(text) || !isTool && !looksMarked(text) && !e.tooLong(text) {
-		return nil, err
-	}
-	return e.mark(value)
+	return e.mark(value, text)
 }
 
 // member returns the name of a member, or its mark.
@@ -437,5 +434,5 @@ func (e erasure) member(at []string, name string) (string, error) {
 	if kept || strings.TrimSpace(name) == "" {
 		return name, nil
 	}
-	return e.keep([]byte(name), false)
+	return e.keep(name, false)
 }

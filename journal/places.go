@@ -75,8 +75,8 @@ func parsePointer(p string) (parts []string, ok bool) {
 // rewriter copies a JSON document with other values and names.
 type rewriter struct {
 	// value returns the replacement for a value at the parts of a JSON Pointer, or nil to keep it and visit
-	// its contents.
-	value func(at []string, value jsontext.Value) ([]byte, error)
+	// its contents. text is what a string says; empty for other values.
+	value func(at []string, value jsontext.Value, text string) ([]byte, error)
 	// name returns the new name of a member; at includes its old name.
 	name func(at []string, name string) (string, error)
 	// renamed reports that a member got another name.
@@ -94,11 +94,17 @@ func (r *rewriter) rewrite(document []byte) ([]byte, error) {
 }
 
 func (r *rewriter) copy(out []byte, value jsontext.Value, at []string) ([]byte, error) {
-	with, err := r.value(at, value)
+	kind, text := value.Kind(), ""
+	if kind == '"' {
+		var err error
+		if text, err = unquote(value); err != nil {
+			return nil, err
+		}
+	}
+	with, err := r.value(at, value, text)
 	if err != nil || with != nil {
 		return append(out, with...), err
 	}
-	kind := value.Kind()
 	if kind != '{' && kind != '[' {
 		return append(out, value...), nil
 	}

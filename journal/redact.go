@@ -147,18 +147,15 @@ func (r *Redaction) redactor(ctx context.Context, session string) *redactor {
 
 // mark returns the mark that replaces a value, as JSON. Blank texts are kept, because the core treats them
 // differently.
-func (r *redactor) mark(value jsontext.Value) ([]byte, error) {
-	text, isText := []byte(value), value.Kind() == '"'
-	if isText {
-		plain, err := unquote(value)
-		if err != nil || strings.TrimSpace(plain) == "" {
-			return value, err
-		}
-		text = []byte(plain)
-	} else if value.Kind() == 'n' {
+func (r *redactor) mark(value jsontext.Value, text string) ([]byte, error) {
+	isJSON := value.Kind() != '"'
+	if isJSON {
+		text = string(value)
+	}
+	if value.Kind() == 'n' || strings.TrimSpace(text) == "" {
 		return value, nil
 	}
-	m, err := r.keep(text, !isText)
+	m, err := r.keep(text, isJSON)
 	if err != nil {
 		return nil, err
 	}
@@ -166,10 +163,10 @@ func (r *redactor) mark(value jsontext.Value) ([]byte, error) {
 }
 
 // keep stores a text, or another JSON value, and returns its mark.
-func (r *redactor) keep(text []byte, isJSON bool) (string, error) {
-	m := mark{Digest: r.digests.of(text).String(), Bytes: len(text), JSON: isJSON}
+func (r *redactor) keep(text string, isJSON bool) (string, error) {
+	m := mark{Digest: r.digests.of([]byte(text)).String(), Bytes: len(text), JSON: isJSON}
 	if r.Transcripts != nil {
-		if err := r.Transcripts.Keep(r.ctx, r.session, m.Digest, text); err != nil {
+		if err := r.Transcripts.Keep(r.ctx, r.session, m.Digest, []byte(text)); err != nil {
 			return "", fmt.Errorf("keeping what is left out: %w", err)
 		}
 	}
@@ -198,14 +195,7 @@ func restore(ctx context.Context, from Transcripts, session string, document []b
 		return left, nil
 	}
 	w := rewriter{
-		value: func(_ []string, value jsontext.Value) ([]byte, error) {
-			if value.Kind() != '"' {
-				return nil, nil
-			}
-			text, err := unquote(value)
-			if err != nil {
-				return nil, err
-			}
+		value: func(_ []string, _ jsontext.Value, text string) ([]byte, error) {
 			m, ok := parseMark(text)
 			if !ok {
 				return nil, nil

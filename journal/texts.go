@@ -3,6 +3,7 @@ package journal
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -84,8 +85,10 @@ type sessionState struct {
 var freeTexts = sync.OnceValue(func() *places {
 	p := new(places)
 	for _, in := range []texts{inHeader, inEvent, inNote, inState} {
-		for _, pointer := range in.all() {
-			p.add(pointer, "/**")
+		for _, one := range in {
+			if one.what != isName {
+				p.add(one.pointer, "/**")
+			}
 		}
 	}
 	return p
@@ -131,26 +134,12 @@ func isList(t reflect.Type) bool {
 	return t.Kind() == reflect.Map || t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Uint8
 }
 
-// of returns the places of some texts.
-func (t texts) of(wanted ...what) []string {
-	var pointers []string
-	for _, one := range t {
-		for _, w := range wanted {
-			if one.what == w {
-				pointers = append(pointers, one.pointer)
-			}
+// addTexts adds the texts of a type whose value is at base: those that hold what is wanted. If nothing is
+// named, it adds all but names, which are left out only if they are of no tool.
+func (p *places) addTexts(base string, in texts, wanted ...what) {
+	for _, one := range in {
+		if slices.Contains(wanted, one.what) || len(wanted) == 0 && one.what != isName {
+			p.add(base, one.pointer)
 		}
 	}
-	return pointers
-}
-
-// all returns the places of all texts but names, which are left out only if they are of no tool.
-func (t texts) all() []string {
-	var pointers []string
-	for _, one := range t {
-		if one.what != isName {
-			pointers = append(pointers, one.pointer)
-		}
-	}
-	return pointers
 }
