@@ -82,16 +82,12 @@ func policiesDiffer(a, b *Header) []policyDifference {
 
 func toolsDiffer(a, b []Tool) []toolDifference {
 	var found []toolDifference
-	for _, t := range a {
-		other, there := toolOf(b, t.Name)
-		d := toolDifference{t.Name, t.Schema, other.Schema, there && other.Description != t.Description}
-		if d.A != d.B || d.Description {
+	for _, t := range slices.Concat(a, b) {
+		was, inA := toolOf(a, t.Name)
+		is, inB := toolOf(b, t.Name)
+		d := toolDifference{t.Name, was.Schema, is.Schema, inA && inB && was.Description != is.Description}
+		if (d.A != d.B || d.Description) && !slices.Contains(found, d) {
 			found = append(found, d)
-		}
-	}
-	for _, t := range b {
-		if _, there := toolOf(a, t.Name); !there {
-			found = append(found, toolDifference{Name: t.Name, B: t.Schema})
 		}
 	}
 	return found

@@ -69,8 +69,16 @@ func orNothing(s string) string {
 	return s
 }
 
-// difference explains how a recorded decision differs from today's. was and is are their JSON.
-func (f *Fold) difference(recorded, now Decision, was, is []byte) error {
+// difference explains how a recorded decision differs from today's. It returns nil if they are equal.
+func (f *Fold) difference(recorded, now Decision) error {
+	was, err := canon.Marshal(recorded)
+	if err != nil {
+		return err
+	}
+	is, err := canon.Marshal(now)
+	if err != nil || bytes.Equal(was, is) {
+		return err
+	}
 	d := &DifferenceError{Event: f.events, Kind: f.last.Kind, Changes: changes(was, is)}
 	n := firstOther(recorded.Effects, now.Effects)
 	then, today := effectAt(recorded.Effects, n), effectAt(now.Effects, n)
@@ -86,16 +94,8 @@ func (f *Fold) difference(recorded, now Decision, was, is []byte) error {
 // of prompts are not compared. It is safe for concurrent use.
 func Compare(st machine.State, event int64, kind machine.EventKind, recorded, now Decision) error {
 	recorded.Prompt, now.Prompt = "", ""
-	was, err := canon.Marshal(recorded)
-	if err != nil {
-		return err
-	}
-	is, err := canon.Marshal(now)
-	if err != nil || bytes.Equal(was, is) {
-		return err
-	}
 	f := Fold{Header: Header{Config: *st.Config}, State: st, events: event, last: &machine.Event{Kind: kind}}
-	return f.difference(recorded, now, was, is)
+	return f.difference(recorded, now)
 }
 
 // effectAt returns effect n of a list, or nil.

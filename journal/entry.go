@@ -13,8 +13,7 @@ type entry struct {
 	// kind is the kind of the record, and raw its bytes.
 	kind string
 	raw  []byte
-	// line is the number of the line, from 1. offset is where it begins, and end where the next one does.
-	line, offset, end int64
+	position
 	// rec is the decoded record, or err why it could not be decoded. They are set if decoded is.
 	rec     Record
 	err     error
@@ -24,10 +23,7 @@ type entry struct {
 // entry reads the next line.
 func (r *Reader) entry() (entry, error) {
 	raw, err := r.Raw()
-	if err != nil {
-		return entry{}, err
-	}
-	return entry{kind: kindOf(raw), raw: raw, line: r.line, offset: r.offset, end: r.end}, nil
+	return entry{kind: kindOf(raw), raw: raw, position: r.position}, err
 }
 
 // record decodes the record, once.
@@ -39,28 +35,25 @@ func (e *entry) record() (Record, error) {
 	return e.rec, e.err
 }
 
+// position is where a line is: its number, from 1, where it begins, and where the next one does.
+type position struct{ line, offset, end int64 }
+
 // locate adds the line to an error.
-func (e *entry) locate(err error) error {
+func (p position) locate(err error) error {
 	switch d := err.(type) {
 	case nil:
 		return nil
 	case *DifferenceError:
-		d.Line = e.line
+		d.Line = p.line
 		return d
 	case *misfitError:
-		d.Line = e.line
+		d.Line = p.line
 		return d
 	}
 	if errors.Is(err, ErrRedacted) {
-		return fmt.Errorf("journal: line %d: %w", e.line, err)
+		return fmt.Errorf("journal: line %d: %w", p.line, err)
 	}
-	return &CorruptError{Line: e.line, Offset: e.offset, Why: err.Error()}
-}
-
-// locate is [entry.locate] for the last line.
-func (r *Reader) locate(err error) error {
-	e := entry{line: r.line, offset: r.offset}
-	return e.locate(err)
+	return &CorruptError{Line: p.line, Offset: p.offset, Why: err.Error()}
 }
 
 // The kinds of records.

@@ -158,8 +158,11 @@ func has(t *testing.T, document []byte, pointer string) bool {
 	found, p := false, new(places)
 	p.add("", pointer)
 	w := rewriter{
-		value: func(at []string, _ jsontext.Value, _ string) ([]byte, error) { found = found || p.has(at); return nil, nil },
-		name:  func(_ []string, name string) (string, error) { return name, nil },
+		value: func(at []string, _ jsontext.Value, _ string) ([]byte, error) {
+			found = found || p.has(at)
+			return nil, nil
+		},
+		name: func(_ []string, name string) (string, error) { return name, nil },
 	}
 	_, err := w.rewrite(document)
 	require.NoError(t, err)

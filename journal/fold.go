@@ -282,18 +282,7 @@ func (f *Fold) decided(recorded Decision) error {
 	if f.lacksKey() {
 		recorded.Prompt, now.Prompt = "", ""
 	}
-	was, err := canon.Marshal(recorded)
-	if err != nil {
-		return err
-	}
-	is, err := canon.Marshal(now)
-	if err != nil {
-		return err
-	}
-	if !bytes.Equal(was, is) {
-		return f.difference(recorded, now, was, is)
-	}
-	return nil
+	return f.difference(recorded, now)
 }
 
 // matches reports whether the bytes of a recorded decision equal today's. If not, they may still be equal.

@@ -17,13 +17,12 @@ const MaxLineBytes = 128 << 20
 // Reader reads a journal line by line. Its memory does not grow with the number of lines. It is for one
 // goroutine.
 type Reader struct {
-	in   lineReader
-	head hash
-	// line and offset are those of the last line; end is where the next one begins.
-	line, offset, end int64
-	torn              []byte
-	tornBytes         int64
-	err               error
+	in        lineReader
+	head      hash
+	position  // of the last line
+	torn      []byte
+	tornBytes int64
+	err       error
 }
 
 // NewReader returns a reader of the journal in in.
@@ -41,7 +40,7 @@ func (r *Reader) Next() (Record, error) {
 	}
 	rec, err := decode(raw)
 	if err != nil {
-		r.err = &CorruptError{Line: r.line, Offset: r.offset, Why: err.Error()}
+		r.err = r.locate(err)
 		return Record{}, r.err
 	}
 	return rec, nil
@@ -70,7 +69,7 @@ func (r *Reader) raw() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.line, r.offset, r.end = r.line+1, r.end, r.end+int64(len(line))
+	r.position = position{r.line + 1, r.end, r.end + int64(len(line))}
 	text := line[:len(line)-1]
 	found, raw, ok := cutLine(text)
 	if !ok {

@@ -142,24 +142,26 @@ func (r *counterfactualRun) responded(o *occurrence) (ev machine.Event, ok bool)
 // wake ends the waits before the run's next request, grants it, and skips notices for which the record has no
 // reductions.
 func (r *counterfactualRun) wake(o *occurrence) {
-	for r.live() {
-		switch {
-		case r.asked.Kind == machine.WaitUntil:
-			r.step(machine.Event{Kind: machine.Woke, At: r.asked.Wait.Until}, nil)
-		case r.asked.Kind == machine.AskGrant && o.ev.Kind != machine.Granted:
-			grant := &machine.Grant{Turn: r.asked.Grant.Turn + 1}
-			r.step(machine.Event{Kind: machine.Granted, At: r.askedAt, Grant: grant}, nil)
-		case r.asked.Kind == machine.EstimateCall && o.ev.Kind != machine.Estimated:
-			r.step(machine.Event{Kind: machine.Estimated, At: r.askedAt, Tokens: r.st.EstimateAdded()}, nil)
-		case r.asked.Kind == machine.Shorten && o.ev.Kind != machine.Shortened:
-			r.step(machine.Event{Kind: machine.Shortened, At: r.askedAt, Cut: new(r.st.PlanCuts())}, nil)
-		case r.asked.Kind == machine.Reduce &&
-			(o.ev.Kind != machine.ReducersRan || len(o.ev.Reductions) != len(r.st.Notices)):
-			r.step(machine.Event{Kind: machine.ReducersRan, At: r.askedAt,
-				Reductions: make([]machine.Reduced, len(r.st.Notices))}, nil)
+	for r.live() && remade[o.ev.Kind] != r.asked.Kind {
+		ev := machine.Event{At: r.askedAt}
+		switch r.asked.Kind {
+		case machine.WaitUntil:
+			ev.Kind, ev.At = machine.Woke, r.asked.Wait.Until
+		case machine.AskGrant:
+			ev.Kind, ev.Grant = machine.Granted, &machine.Grant{Turn: r.asked.Grant.Turn + 1}
+		case machine.EstimateCall:
+			ev.Kind, ev.Tokens = machine.Estimated, r.st.EstimateAdded()
+		case machine.Shorten:
+			ev.Kind, ev.Cut = machine.Shortened, new(r.st.PlanCuts())
+		case machine.Reduce:
+			if o.ev.Kind == machine.ReducersRan && len(o.ev.Reductions) == len(r.st.Notices) {
+				return
+			}
+			ev.Kind, ev.Reductions = machine.ReducersRan, make([]machine.Reduced, len(r.st.Notices))
 		default:
 			return
 		}
+		r.step(ev, nil)
 	}
 }
 
