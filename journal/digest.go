@@ -136,8 +136,8 @@ func (d *digester) covered(said []message.Message) []message.Message {
 
 // asks returns the model call at the end of a decision, or nil.
 func (d *Decision) asks() *machine.ModelCall {
-	if last := len(d.Effects) - 1; last >= 0 && d.Effects[last].Kind == machine.CallModel {
-		return d.Effects[last].Model
+	if last := lastOf(d.Effects); last.Kind == machine.CallModel {
+		return last.Model
 	}
 	return nil
 }

@@ -70,16 +70,15 @@ func (e *ends) unredacted() (own ends) {
 	return own
 }
 
-// ended returns the end of an action or a request, if it has ended.
-func (f *Fold) ended(key endKey) (*Ended, bool) {
+// ended returns the end of an action or a request, or nil if it has not ended.
+func (f *Fold) ended(key endKey) *Ended {
 	if f == nil {
-		return nil, false
+		return nil
 	}
-	n, there := f.ends.by[key]
-	if !there {
-		return nil, false
+	if n, there := f.ends.by[key]; there {
+		return &f.ends.all[n]
 	}
-	return &f.ends.all[n], true
+	return nil
 }
 
 // end records the outcome of the run, if its action or request has an ID, and whether calls are in doubt.

@@ -246,17 +246,22 @@ func (f *Fold) follow(ev *machine.Event, effects []machine.Effect, st *machine.S
 	if ev.Adjust != nil {
 		f.Adjusted = ev.Adjust
 	}
-	if len(effects) == 0 {
-		return d, nil
-	}
-	last := &effects[len(effects)-1]
-	if last.Kind != machine.Decided {
-		f.Asked, f.calls, f.Notes = *last, nil, nil
+	last := lastOf(effects)
+	if last.Kind != "" && last.Kind != machine.Decided {
+		f.Asked, f.calls, f.Notes = last, nil, nil
 	}
 	if last.Kind == machine.Stop {
 		f.end(last.Outcome)
 	}
 	return d, nil
+}
+
+// lastOf returns the last effect of a step; a zero one if there is none.
+func lastOf(effects []machine.Effect) (last machine.Effect) {
+	if n := len(effects); n > 0 {
+		last = effects[n-1]
+	}
+	return last
 }
 
 // digest makes the digests of a decision and, of an event that begins a run, that of its prompt.

@@ -205,17 +205,15 @@ func (f *folds) note(n Note, at int) (Note, error) {
 // ended returns the end of an action or a request, or nil. It is lost if its run was redacted, and what was
 // left out is not available.
 func (f *folds) ended(key endKey) (end *Ended, lost bool) {
-	end, there := f.file.ended(key)
-	if f.clear != f.file {
-		if clear, known := f.clear.ended(key); known {
-			whole := *clear
-			if there {
-				whole.Prompt = end.Prompt // the key makes that of the file
-			}
-			return &whole, false
+	end = f.file.ended(key)
+	if clear := f.clear.ended(key); clear != nil && f.clear != f.file {
+		whole := *clear
+		if end != nil {
+			whole.Prompt = end.Prompt // the key makes that of the file
 		}
+		return &whole, false
 	}
-	return end, there && end.Redacted
+	return end, end != nil && end.Redacted
 }
 
 // clearEnds returns the unredacted ends of actions, for the next redacted run.

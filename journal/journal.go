@@ -281,7 +281,7 @@ func (j *Journal) Begin(h Header, st machine.State) error {
 		return heldError("its last run has not ended: continue it with Loop.Resume, or with Loop.Run of the same " +
 			"request; or use another session for the new run")
 	}
-	if held, there := j.file.ended(endKey{id: h.Config.ActionID}); there {
+	if held := j.file.ended(endKey{id: h.Config.ActionID}); held != nil {
 		return heldError(fmt.Sprintf("action %q has ended: take its recorded end, or give the new action an ID "+
 			"of its own", held.ID))
 	}
@@ -291,15 +291,8 @@ func (j *Journal) Begin(h Header, st machine.State) error {
 	if err != nil || begun {
 		return err
 	}
-	return j.enqueueHeader(&left)
-}
-
-// enqueueHeader writes a header and the torn line that was found before it.
-func (j *Journal) enqueueHeader(h *Header) error {
-	err := j.enqueue(Record{Header: h})
-	if err == nil && len(j.torn) > 0 {
-		err = j.enqueue(Record{Note: tornNote(j.torn, j.tornBytes)})
-		j.torn = nil
+	if err = j.enqueue(Record{Header: &left}); err == nil {
+		err = j.enqueueTorn()
 	}
 	return err
 }
@@ -321,17 +314,13 @@ func (j *Journal) Step(ev machine.Event, effects []machine.Effect, st machine.St
 	if err != nil {
 		return j.failed(err)
 	}
-	durable := j.durable(&ev, effects)
-	if j.held = !durable && asksGrant(effects); j.held {
+	last := lastOf(effects).Kind
+	durable := j.durable(ev.Kind, last)
+	// A grant is mostly given at once, and what follows is written before the call.
+	if j.held = !durable && last == machine.AskGrant; j.held {
 		return nil
 	}
 	return j.flush(durable)
-}
-
-// asksGrant reports that a step asks for a grant. That is mostly answered at once, and what follows is
-// written before the call.
-func asksGrant(effects []machine.Effect) bool {
-	return len(effects) > 0 && effects[len(effects)-1].Kind == machine.AskGrant
 }
 
 // Flush writes a step that asked for a grant, which is not written by itself: for a driver whose limiter does
@@ -351,25 +340,20 @@ func (j *Journal) Flush() error {
 	return j.flush(false)
 }
 
-func (j *Journal) durable(ev *machine.Event, effects []machine.Effect) bool {
+// durable reports whether a step with an event and a last effect has to survive a loss of power.
+func (j *Journal) durable(event machine.EventKind, last machine.EffectKind) bool {
 	switch j.settings.Sync {
 	case SyncRecords:
 		return true
 	case SyncNever:
 		return false
 	}
-	if ev.Kind == machine.Responded || ev.Kind == machine.Spoken { // who answered is told that it was taken
-		return true
-	}
-	if len(effects) == 0 {
-		return false
-	}
-	switch effects[len(effects)-1].Kind {
+	switch last {
 	// a try that began must not be lost
 	case machine.WaitUntil, machine.AskPerson, machine.Stop, machine.TryAction:
 		return true
 	}
-	return false
+	return event == machine.Responded || event == machine.Spoken // who answered is told that it was taken
 }
 
 // Note records at once what happened beside the run. It drops results of calls that the run does not wait for

@@ -33,18 +33,27 @@ func (j *Journal) read(session string) error {
 
 // repair writes the missing last decision and a note of the torn line.
 func (j *Journal) repair() error {
-	if len(j.torn) > 0 {
-		if err := j.enqueue(Record{Note: tornNote(j.torn, j.tornBytes)}); err != nil {
-			return err
-		}
+	err := j.enqueueTorn()
+	if err != nil || len(j.pending) == 0 {
+		return err
 	}
-	if j.torn = nil; len(j.pending) == 0 {
-		return nil
-	}
-	err := j.flush(j.settings.Sync == SyncRecords)
+	err = j.flush(j.settings.Sync == SyncRecords)
 	if errors.Is(j.broken, ErrReadOnly) {
 		// A read-only journal can be read. The next append fails.
 		j.broken, err = nil, nil
 	}
 	return err
+}
+
+// enqueueTorn adds a note of the torn line that was found, if any, to the next append.
+func (j *Journal) enqueueTorn() error {
+	if len(j.torn) == 0 {
+		return nil
+	}
+	n := Note{Kind: Torn, Torn: j.torn}
+	if j.tornBytes > int64(len(j.torn)) {
+		n.Text = fmt.Sprintf("%d bytes were cut off, of which these are kept", j.tornBytes)
+	}
+	j.torn = nil
+	return j.enqueue(Record{Note: &n})
 }

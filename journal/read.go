@@ -168,15 +168,6 @@ const (
 	keptZeros = 16
 )
 
-// tornNote returns a note of the torn text.
-func tornNote(torn []byte, size int64) *Note {
-	n := &Note{Kind: Torn, Torn: torn}
-	if left := size - int64(len(torn)); left > 0 {
-		n.Text = fmt.Sprintf("%d bytes were cut off, of which these are kept", size)
-	}
-	return n
-}
-
 const (
 	// readRoom is the size of one read, in bytes.
 	readRoom = 16 << 10

@@ -170,8 +170,8 @@ type request struct {
 // follow takes over what was said and decided at a time.
 func (r *request) follow(said []message.Message, effects []machine.Effect, at time.Time) {
 	r.shape = r.shape.add(said)
-	if n := len(effects); n > 0 && effects[n-1].Kind != machine.Decided {
-		r.asked, r.askedAt = effects[n-1], at
+	if last := lastOf(effects); last.Kind != "" && last.Kind != machine.Decided {
+		r.asked, r.askedAt = last, at
 	}
 }
 

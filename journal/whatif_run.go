@@ -73,10 +73,9 @@ func (r *counterfactualRun) take(o *occurrence, after *machine.State) {
 	if r.live() {
 		r.out.Answered = r.out.Recorded
 	}
-	if n := len(o.decision.Effects); n > 0 && o.decision.Effects[n-1].Outcome != nil {
-		r.out.RecordedOK = o.decision.Effects[n-1].Outcome.OK
-		r.stopped, r.out.RecordedEnd = true, o.decision.Effects[n-1].String()
-		r.recordedEnd = endOf(o.decision.Effects[n-1].Outcome)
+	if last := lastOf(o.decision.Effects); last.Outcome != nil {
+		r.stopped, r.out.RecordedOK, r.out.RecordedEnd = true, last.Outcome.OK, last.String()
+		r.recordedEnd = endOf(last.Outcome)
 	}
 }
 
