@@ -48,18 +48,11 @@ func (d Dir) putOn(ctx context.Context, on *disk, session string, item Item) err
 		if err = ctx.Err(); err != nil {
 			break
 		}
-		unsynced := newFolders(filepath.Join(string(d), inboxOf(session)))
 		err = d.link(on, session, itemName(item), text)
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errLocked) {
-			continue // another process has removed the empty inbox, or the new file before it was locked
+		// Another process may have removed the empty inbox, or the new file before it was locked.
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errLocked) {
+			break
 		}
-		for ; err == nil && len(unsynced) > 0; unsynced = unsynced[1:] {
-			err = on.syncFolder(unsynced[0])
-			if errors.Is(err, fs.ErrNotExist) {
-				err = nil // the item has been taken, and its inbox removed
-			}
-		}
-		break
 	}
 	switch {
 	case err == nil || errors.Is(err, ErrAnswered):
@@ -72,6 +65,7 @@ func (d Dir) putOn(ctx context.Context, on *disk, session string, item Item) err
 
 // link writes a new file and links it to its name. What a crash leaves of it, sweep removes.
 func (d Dir) link(on *disk, session, name string, text []byte) error {
+	unsynced := newFolders(filepath.Join(string(d), inboxOf(session)))
 	if err := on.makeAll(string(d), 0o700); err != nil {
 		return err
 	}
@@ -95,6 +89,9 @@ func (d Dir) link(on *disk, session, name string, text []byte) error {
 		err = on.link(in.Root, made, name)
 	}
 	gone := in.removeFile(on, made)
+	for ; err == nil && len(unsynced) > 0; unsynced = unsynced[1:] {
+		err = unlessGone(on.syncFolder(unsynced[0])) // the item may have been taken, and its inbox removed
+	}
 	if !errors.Is(err, fs.ErrExist) {
 		return errors.Join(err, gone)
 	}
@@ -142,10 +139,15 @@ func (in inbox) write(on *disk, name string, text []byte) error {
 
 // removeFile removes a file that may be gone already.
 func (in inbox) removeFile(on *disk, name string) error {
-	if err := on.remove(in.Root, name); !errors.Is(err, fs.ErrNotExist) {
-		return err
+	return unlessGone(on.remove(in.Root, name))
+}
+
+// unlessGone is an error of the file system, but nil where there is no such file.
+func unlessGone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	return nil
+	return err
 }
 
 // entries returns the names of the files that end in an ending, in ascending order.
@@ -185,10 +187,10 @@ func (in inbox) sweepOne(on *disk, name string) error {
 		err = errors.Join(on.lock(f), f.Close())
 	}
 	switch {
-	case errors.Is(err, errLocked) || errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, errLocked):
 		return nil
 	case err != nil:
-		return err
+		return unlessGone(err)
 	}
 	return in.removeFile(on, name)
 }
@@ -306,19 +308,13 @@ func (d Dir) removeEmpty(on *disk, session string) error {
 // WithItems implements [Inbox].
 func (d Dir) WithItems(ctx context.Context) ([]string, error) {
 	root, err := d.root()
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
 	if err != nil {
-		return nil, err
+		return nil, unlessGone(err)
 	}
 	defer root.Close()
 	folders, err := fs.ReadDir(root.FS(), inboxes)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
 	if err != nil {
-		return nil, err
+		return nil, unlessGone(err)
 	}
 	var ids []string
 	var bad []error

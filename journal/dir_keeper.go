@@ -147,11 +147,11 @@ func (l *file) Delete(_ context.Context, at int64) error {
 		return err
 	}
 	dir := Dir(filepath.Dir(l.path))
-	if err := errors.Join(removed(l.path+temporary), dir.sweepInbox(l.on, l.session)); err != nil {
+	err := errors.Join(unlessGone(os.Remove(l.path+temporary)), dir.sweepInbox(l.on, l.session))
+	if err != nil {
 		return err
 	}
 	l.broken = errDeleted
-	var err error
 	if l.on.movesOpen {
 		err = os.Remove(l.path)
 	} else {
@@ -160,22 +160,13 @@ func (l *file) Delete(_ context.Context, at int64) error {
 	return errors.Join(err, l.on.syncFolder(string(dir)))
 }
 
-// removed removes a file that may not exist.
-func removed(path string) error {
-	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
 // sweepInbox removes what dead processes left in an inbox, and the inbox if it is empty.
 func (d Dir) sweepInbox(on *disk, session string) error {
 	in, err := d.openInbox(session, false)
-	switch {
-	case err == nil:
+	if err == nil {
 		err = errors.Join(in.sweep(on), in.Close())
-	case errors.Is(err, fs.ErrNotExist):
-		err = nil // a process may have died before it removed the folder of all inboxes
+	} else {
+		err = unlessGone(err) // a process may have died before it removed the folder of all inboxes
 	}
 	return errors.Join(err, d.removeEmpty(on, session))
 }
