@@ -128,17 +128,15 @@ func (d Dir) openOn(on *disk, session string) (Log, error) {
 	if err == nil {
 		l.f, err = on.openLocked(l.path, session, os.O_CREATE)
 	}
-	if err == nil {
-		return l, nil
-	}
-	if cause := err; isReadOnly(err) {
-		if l.f, err = on.open(l.path, os.O_RDONLY, 0); err == nil {
-			l.broken = fmt.Errorf("%w: %w", ErrReadOnly, cause)
-			return l, nil
+	if isReadOnly(err) {
+		if f, failed := on.open(l.path, os.O_RDONLY, 0); failed == nil {
+			l.f, l.broken, err = f, fmt.Errorf("%w: %w", ErrReadOnly, err), nil
 		}
-		err = cause
 	}
-	return nil, err
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
 }
 
 // newFolders returns a folder, its parents that do not exist yet, and the first that does. Syncing each of
@@ -388,11 +386,11 @@ func (l *file) Close() error {
 		return nil
 	}
 	size, err := l.size()
-	switch empty := err == nil && size == 0 && l.broken == nil && inPlace(l.f, l.path) == nil; {
-	case empty && l.on.movesOpen:
-		return errors.Join(os.Remove(l.path), l.f.Close())
-	case empty:
-		return errors.Join(l.f.Close(), os.Remove(l.path))
+	if err != nil || size > 0 || l.broken != nil || inPlace(l.f, l.path) != nil {
+		return l.f.Close()
 	}
-	return l.f.Close()
+	if l.on.movesOpen {
+		return errors.Join(os.Remove(l.path), l.f.Close())
+	}
+	return errors.Join(l.f.Close(), os.Remove(l.path))
 }

@@ -48,23 +48,18 @@ func (d Dir) stats(ctx context.Context, known []Stat, check func(name string, s 
 		if !strings.HasSuffix(e.Name(), suffix) || !e.Type().IsRegular() {
 			continue
 		}
-		if was, is := were[e.Name()]; is && was.isOf(e) {
-			all = append(all, was)
-			continue
+		stat, is := were[e.Name()]
+		if !is || !stat.isOf(e) {
+			stat, err = statOf(filepath.Join(string(d), e.Name()), lines)
+			if err == nil && stat.Session != "" {
+				err = check(e.Name(), stat)
+			}
 		}
-		stat, err := statOf(filepath.Join(string(d), e.Name()), lines)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // it was deleted meanwhile
-		}
-		if err == nil && stat.Session == "" {
-			continue
-		}
-		if err == nil {
-			err = check(e.Name(), stat)
-		}
-		if err != nil {
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // it was deleted meanwhile
+		case err != nil:
 			bad = append(bad, fmt.Errorf("%s: %w", e.Name(), err))
-		} else {
+		case stat.Session != "":
 			all = append(all, stat)
 		}
 	}

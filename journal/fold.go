@@ -30,8 +30,6 @@ type Fold struct {
 
 	// forms are the notes of tools of whose calls a person was asked.
 	forms []Note
-	// calls maps keys to calls in Asked; nil until a note needs it.
-	calls map[string]int
 	// ends are the ends of all actions with an ID.
 	ends ends
 	// digests makes the digests of prompts. key is the secret key of a redacted journal.
@@ -248,7 +246,7 @@ func (f *Fold) follow(ev *machine.Event, effects []machine.Effect, st *machine.S
 	}
 	last := lastOf(effects)
 	if last.Kind != "" && last.Kind != machine.Decided {
-		f.Asked, f.calls, f.Notes = last, nil, nil
+		f.Asked, f.Notes = last, nil
 	}
 	if last.Kind == machine.Stop {
 		f.end(last.Outcome)
@@ -311,16 +309,7 @@ func (f *Fold) lacksKey() bool {
 
 // call returns the index in Asked of the call with a key, or a negative number.
 func (f *Fold) call(key string) int {
-	if f.calls == nil {
-		f.calls = make(map[string]int, len(f.Asked.Tools))
-		for at, run := range f.Asked.Tools {
-			f.calls[run.Key] = at
-		}
-	}
-	if at, there := f.calls[key]; there {
-		return at
-	}
-	return -1
+	return slices.IndexFunc(f.Asked.Tools, func(run machine.ToolRun) bool { return run.Key == key })
 }
 
 func (f *Fold) note(n Note) {
@@ -366,7 +355,7 @@ func (f *Fold) restore(s Snapshot) error {
 		return err
 	}
 	if s.Asked != nil {
-		f.Asked, f.calls = *s.Asked, nil
+		f.Asked = *s.Asked
 	}
 	said := st.Transcript()
 	said = said[:min(st.Began, len(said))]

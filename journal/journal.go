@@ -152,7 +152,7 @@ func (j *Journal) Past() (*Fold, error) {
 			"(redact: transcripts)", ErrRedacted)
 	}
 	now := *j.clear.begunLast()
-	now.calls, now.Notes = nil, slices.Clone(now.Notes)
+	now.Notes = slices.Clone(now.Notes)
 	return &now, nil
 }
 
