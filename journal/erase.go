@@ -19,10 +19,8 @@ import (
 // event returns an event with marks in place of redacted values. before is the state before the event.
 func (r *redactor) event(ev machine.Event, before *machine.State, offered []Tool) (machine.Event, error) {
 	ev = exactly(ev)
-	e := erasure{
-		redactor: r, values: r.valuesOf(&ev, before, offered), members: r.membersOf(ev.Reply),
-		names: namesOfTools(), hides: hiddenNames{r, offered, before.Config}.hides,
-	}
+	e := &erasure{redactor: r, names: namesOfTools(), offered: offered, cfg: before.Config}
+	e.addEvent(&ev, before)
 	return erased(e, ev)
 }
 
@@ -59,43 +57,41 @@ var namesOfTools = sync.OnceValue(func() *places {
 	return p
 })
 
-// valuesOf returns the values of an event to redact.
-func (r *redactor) valuesOf(ev *machine.Event, before *machine.State, offered []Tool) *places {
-	p := new(places)
-	if r.Prompts {
-		p.addTexts("", inEvent, isPrompt)
-		p.addTexts("/messages/*", inMessage, isText, isArguments)
-		p.add("/said/words", "/text")
+// addEvent adds what is redacted of an event.
+func (e *erasure) addEvent(ev *machine.Event, before *machine.State) {
+	if e.Prompts {
+		e.addTexts("", inEvent, isPrompt)
+		e.addTexts("/messages/*", inMessage, isText, isArguments)
+		e.add("/said/words", "/text")
 	}
-	if r.Prompts || r.Replies {
-		p.addTexts("/failure", inFailure, isText)
+	if e.Prompts || e.Replies {
+		e.addTexts("/failure", inFailure, isText)
 	}
-	if r.hearsay() { // what is left out of prompts, and summaries, have parts of all kinds
-		p.add("/cut/cuts/*", "/text")
-		p.add("/summary", "/text")
+	if e.hearsay() { // what is left out of prompts, and summaries, have parts of all kinds
+		e.add("/cut/cuts/*", "/text")
+		e.add("/summary", "/text")
 	}
-	if r.values() {
-		p.addHistory(ev.Messages)
-		p.addTexts("/failure/issues/*", inIssue)
+	if e.values() {
+		e.addHistory(ev.Messages)
+		e.addTexts("/failure/issues/*", inIssue)
 	}
 	if ev.Reply != nil {
-		r.addReply(p, ev.Reply, hiddenNames{r, offered, before.Config})
+		e.addReply(ev.Reply)
 	}
 	if ev.Try != nil {
-		r.addTry(p, before.Config.Action, ev.Try)
+		e.addTry(before.Config.Action, ev.Try)
 	}
 	if end, batch := ev.Tool, before.Batch; end != nil && batch != nil && end.Index >= 0 &&
 		end.Index < len(batch.Calls) {
-		r.addToolEnd(p, "/tool", batch.Calls[end.Index].Tool, end)
+		e.addToolEnd("/tool", batch.Calls[end.Index].Tool, end)
 	}
 	if ev.Response != nil {
-		r.addResponse(p, ev, before)
+		e.addResponse(ev, before)
 	}
-	r.addReduced(p, "/reduced", ev.Reduced, false)
+	e.addReduced("/reduced", ev.Reduced, false)
 	for n := range ev.Reductions { // of notices, which contain the conversation
-		r.addReduced(p, "/reductions/"+strconv.Itoa(n), &ev.Reductions[n], r.hearsay())
+		e.addReduced("/reductions/"+strconv.Itoa(n), &ev.Reductions[n], e.hearsay())
 	}
-	return p
 }
 
 // values reports whether values of calls or answers are redacted.
@@ -104,52 +100,22 @@ func (r *redactor) values() bool { return len(r.Tools)+len(r.Answer) > 0 }
 // hearsay reports whether reducers receive redacted data. What they keep of it is unknown.
 func (r *redactor) hearsay() bool { return r.values() || r.Prompts || r.Replies }
 
-// hiddenNames finds names of tools that do not exist, because a model may write anything there.
-type hiddenNames struct {
-	*redactor
-	offered []Tool
-	cfg     *machine.Config
-}
-
 // known reports whether the journal contains the name of a tool anyway.
-func (h hiddenNames) known(name string) bool {
-	if slices.ContainsFunc(h.offered, func(t Tool) bool { return t.Name == name }) {
+func (e *erasure) known(name string) bool {
+	if slices.ContainsFunc(e.offered, func(t Tool) bool { return t.Name == name }) {
 		return true
 	}
-	if h.cfg == nil {
+	if e.cfg == nil {
 		return false
 	}
-	_, named := h.cfg.Policy.Tools[name]
-	return named || name == h.cfg.Action
+	_, named := e.cfg.Policy.Tools[name]
+	return named || name == e.cfg.Action
 }
 
-func (h hiddenNames) hides(name string) bool {
-	return !h.known(name) && (len(h.Tools) > 0 || h.Replies || looksMarked(name) || h.tooLong(name))
-}
-
-// membersOf returns the members of a reply whose names are redacted: those that the schema does not allow.
-func (r *redactor) membersOf(reply *machine.Reply) *places {
-	p := new(places)
-	if reply == nil {
-		return p
-	}
-	add := func(document string, issues []fault.Issue) {
-		for n := range issues {
-			if i := &issues[n]; i.Pointer != "" && misnames(i) { // the document itself has no name of the model
-				p.add(document, i.Pointer)
-			}
-		}
-	}
-	for n, c := range reply.Calls {
-		if rules, _ := r.tool(c.Tool); len(rules.Arguments) > 0 {
-			add("/reply/calls/"+strconv.Itoa(n)+"/arguments", c.Issues)
-			add("/reply/calls/"+strconv.Itoa(n)+"/exact", c.Issues)
-		}
-	}
-	if reply.Answer != nil && len(r.Answer) > 0 {
-		add("/reply/answer/value", reply.Answer.Issues)
-	}
-	return p
+// hides reports whether the name of a tool is left out: of one that does not exist, because a model may write
+// anything there.
+func (e *erasure) hides(name string) bool {
+	return !e.known(name) && (len(e.Tools) > 0 || e.Replies || looksMarked(name) || e.tooLong(name))
 }
 
 // misnames reports whether an issue is about the name of a member, or about a text whose members were not
@@ -160,17 +126,21 @@ func misnames(i *fault.Issue) bool {
 }
 
 // addDocument adds what the rules redact of a document that the model wrote. It also adds the places of
-// issues, because a redacted value may have been written under another name, and the texts of the issues.
-func (p *places) addDocument(document, issues string, found []fault.Issue, rules []string) {
-	p.add(document, rules...)
-	p.addTexts(issues+"/*", inIssue, isSent)
+// issues, because a redacted value may have been written under another name, the texts of the issues, and the
+// names of members that the schema does not allow.
+func (e *erasure) addDocument(document, issues string, found []fault.Issue, rules []string) {
+	e.add(document, rules...)
+	e.addTexts(issues+"/*", inIssue, isSent)
 	var left places
 	left.add("", rules...)
 	for n := range found {
 		i := &found[n]
-		p.add(document, i.Pointer)
+		e.add(document, i.Pointer)
+		if i.Pointer != "" && misnames(i) { // the document itself has no name of the model
+			e.members.add(document, i.Pointer)
+		}
 		if parts, ok := parsePointer(i.Pointer); !ok || misnames(i) || left.hasAbove(parts) {
-			p.add(issues, "/"+strconv.Itoa(n)+"/pointer")
+			e.add(issues, "/"+strconv.Itoa(n)+"/pointer")
 		}
 	}
 }
@@ -188,116 +158,116 @@ func (p *places) addHistory(said []message.Message) {
 }
 
 // addTry adds what is redacted of a try of an action: of a tool, or of the answer if it names none.
-func (r *redactor) addTry(p *places, action string, try *machine.Try) {
-	rules, ok := r.tool(action)
-	r.addReduced(p, "/try/reduced", try.Reduced, ok || len(r.Answer) > 0)
-	if ok || r.Prompts || r.Replies {
-		p.addTexts("/try/failure", inFailure)
+func (e *erasure) addTry(action string, try *machine.Try) {
+	rules, ok := e.tool(action)
+	e.addReduced("/try/reduced", try.Reduced, ok || len(e.Answer) > 0)
+	if ok || e.Prompts || e.Replies {
+		e.addTexts("/try/failure", inFailure)
 	}
-	p.add("/try/value", rules.Result...)
+	e.add("/try/value", rules.Result...)
 	if action == machine.AnswerAction {
-		p.add("/try/value", r.Answer...)
+		e.add("/try/value", e.Answer...)
 	}
 }
 
 // addReply adds what is redacted of a reply. The text of a call may occur three times: as the model wrote it,
 // as it was parsed, and in the text in which it was found.
-func (r *redactor) addReply(p *places, reply *machine.Reply, names hiddenNames) {
+func (e *erasure) addReply(reply *machine.Reply) {
 	unread := len(reply.Calls) == 0 && (reply.Answer == nil || len(reply.Answer.Issues) > 0)
-	if r.Replies || r.values() && unread { // a reply that could not be parsed may contain calls or an answer
-		p.addTexts("/reply/message", inReply, isText, isOpaque)
+	if e.Replies || e.values() && unread { // a reply that could not be parsed may contain calls or an answer
+		e.addTexts("/reply/message", inReply, isText, isOpaque)
 	}
-	if r.Replies {
-		p.addTexts("/reply/message", inReply, isRefusal)
+	if e.Replies {
+		e.addTexts("/reply/message", inReply, isRefusal)
 	}
 	for n := range reply.Calls {
-		r.addCall(p, reply, n, names)
+		e.addCall(reply, n)
 	}
 	for n, c := range reply.Message.Calls {
-		if _, ok := r.tool(c.Name); ok || (!names.known(c.Name) && len(r.Tools) > 0) {
-			p.add("/reply/message/calls/"+strconv.Itoa(n), "/arguments")
+		if _, ok := e.tool(c.Name); ok || (!e.known(c.Name) && len(e.Tools) > 0) {
+			e.add("/reply/message/calls/"+strconv.Itoa(n), "/arguments")
 		}
 	}
 	if a := reply.Answer; a != nil {
-		if len(r.Answer) > 0 {
-			p.addDocument("/reply/answer/value", "/reply/answer/issues", a.Issues, r.Answer)
-			p.addTexts("/reply/message", inReply, isText, isOpaque)
+		if len(e.Answer) > 0 {
+			e.addDocument("/reply/answer/value", "/reply/answer/issues", a.Issues, e.Answer)
+			e.addTexts("/reply/message", inReply, isText, isOpaque)
 		}
-		r.addReduced(p, "/reply/answer/reduced", a.Reduced, len(r.Answer) > 0 || r.Replies)
+		e.addReduced("/reply/answer/reduced", a.Reduced, len(e.Answer) > 0 || e.Replies)
 	}
 }
 
 // addCall adds what is redacted of one call. The call of an unknown tool may be a misspelled call of any
 // tool.
-func (r *redactor) addCall(p *places, reply *machine.Reply, n int, names hiddenNames) {
+func (e *erasure) addCall(reply *machine.Reply, n int) {
 	c := &reply.Calls[n]
 	at := "/reply/calls/" + strconv.Itoa(n)
-	if !reply.Native && names.hides(c.Tool) { // the text of a call in tags has the name
-		p.addTexts(at, inCall, isText)
+	if !reply.Native && e.hides(c.Tool) { // the text of a call in tags has the name
+		e.addTexts(at, inCall, isText)
 	}
-	rules, ok := r.tool(c.Tool)
-	if len(r.Tools) > 0 && c.Class == fault.UnknownTool {
+	rules, ok := e.tool(c.Tool)
+	if len(e.Tools) > 0 && c.Class == fault.UnknownTool {
 		rules.Arguments, ok = []string{""}, true
 	}
 	if !ok {
 		return
 	}
 	if len(rules.Arguments) > 0 {
-		p.addDocument(at+"/arguments", at+"/issues", c.Issues, rules.Arguments)
-		p.addDocument(at+"/exact", at+"/issues", c.Issues, rules.Arguments)
-		p.add(at+"/identity", rules.Arguments...)
+		e.addDocument(at+"/arguments", at+"/issues", c.Issues, rules.Arguments)
+		e.addDocument(at+"/exact", at+"/issues", c.Issues, rules.Arguments)
+		e.add(at+"/identity", rules.Arguments...)
 	}
-	p.addTexts(at, inCall, isText)
-	p.addTexts("/reply/message", inReply, isOpaque)
+	e.addTexts(at, inCall, isText)
+	e.addTexts("/reply/message", inReply, isOpaque)
 	if !reply.Native {
-		p.addTexts("/reply/message", inReply, isText)
+		e.addTexts("/reply/message", inReply, isText)
 	}
 }
 
 // addResponse adds what is redacted of a person's answer: what is redacted of the call that it is about.
-func (r *redactor) addResponse(p *places, ev *machine.Event, before *machine.State) {
-	if r.Prompts {
-		p.addTexts("/response", inResponse, isText)
+func (e *erasure) addResponse(ev *machine.Event, before *machine.State) {
+	if e.Prompts {
+		e.addTexts("/response", inResponse, isText)
 	}
 	for _, a := range before.Asks() {
 		if a.ID != ev.Response.Question {
 			continue
 		}
-		if rules, ok := r.tool(a.Tool); ok {
-			p.add("/response/arguments", rules.Arguments...)
-			p.add("/response/identity", rules.Arguments...)
-			p.add("/response/exact", rules.Arguments...)
-			p.add("/response/result", rules.Result...)
-			p.addTexts("/response", inResponse, isText)
+		if rules, ok := e.tool(a.Tool); ok {
+			e.add("/response/arguments", rules.Arguments...)
+			e.add("/response/identity", rules.Arguments...)
+			e.add("/response/exact", rules.Arguments...)
+			e.add("/response/result", rules.Result...)
+			e.addTexts("/response", inResponse, isText)
 		}
 		return
 	}
-	if r.values() { // nobody knows what it is about
-		p.addTexts("/response", inResponse)
+	if e.values() { // nobody knows what it is about
+		e.addTexts("/response", inResponse)
 	}
 }
 
-func (r *redactor) addToolEnd(p *places, at, name string, end *machine.ToolEnd) {
-	rules, ok := r.tool(name)
+func (e *erasure) addToolEnd(at, name string, end *machine.ToolEnd) {
+	rules, ok := e.tool(name)
 	if ok {
-		p.add(at+"/result", rules.Result...)
-		p.addTexts(at, inToolEnd, isText, isPointer, isExpected, isSent)
+		e.add(at+"/result", rules.Result...)
+		e.addTexts(at, inToolEnd, isText, isPointer, isExpected, isSent)
 	}
-	r.addReduced(p, at+"/reduced", end.Reduced, ok)
+	e.addReduced(at+"/reduced", end.Reduced, ok)
 }
 
 // addReduced adds the results of reducers: of the named slices, or of all slices if their events have rules.
-func (r *redactor) addReduced(p *places, at string, reduced *machine.Reduced, all bool) {
+func (e *erasure) addReduced(at string, reduced *machine.Reduced, all bool) {
 	if reduced == nil {
 		return
 	}
 	for n, op := range reduced.Ops {
-		if all || slices.Contains(r.Slices, op.Slice) {
-			p.add(at+"/ops/"+strconv.Itoa(n), "/values/*")
+		if all || slices.Contains(e.Slices, op.Slice) {
+			e.add(at+"/ops/"+strconv.Itoa(n), "/values/*")
 		}
 	}
-	if all || len(r.Slices) > 0 {
-		p.addTexts(at, inReduced, isRefused)
+	if all || len(e.Slices) > 0 {
+		e.addTexts(at, inReduced, isRefused)
 	}
 }
 
@@ -305,11 +275,11 @@ func (r *redactor) addReduced(p *places, at string, reduced *machine.Reduced, al
 func (r *redactor) header(h Header) (Header, error) {
 	state := h.State
 	h.State = nil
-	var p places
+	e := &erasure{redactor: r}
 	if r.Prompts || r.shortens(h.Config.Vars) {
-		p.addTexts("", inHeader, isPrompt)
+		e.addTexts("", inHeader, isPrompt)
 	}
-	h, err := erased(erasure{redactor: r, values: &p}, h)
+	h, err := erased(e, h)
 	h.State = state
 	return h, err
 }
@@ -341,60 +311,64 @@ func (r *redactor) state(snapshot []byte) ([]byte, error) {
 	if err := canon.UnmarshalKnown(snapshot, &held); err != nil {
 		return nil, err
 	}
-	var p places
+	e := &erasure{redactor: r}
 	for n, s := range held.Slices {
 		if r.hearsay() || slices.Contains(r.Slices, s.Name) {
-			p.add("/slices/"+strconv.Itoa(n), "/values/*")
+			e.add("/slices/"+strconv.Itoa(n), "/values/*")
 		}
 	}
-	p.addTexts("", inState, isRefused)
+	e.addTexts("", inState, isRefused)
 	if len(r.Tools) > 0 || r.Replies {
 		for n, a := range held.Attempts {
 			if a.Class == fault.UnknownTool {
-				p.add("/attempts/"+strconv.Itoa(n), "/action")
+				e.add("/attempts/"+strconv.Itoa(n), "/action")
 			}
 		}
 		for n, f := range held.Feedback {
 			if f.ErrorType == fault.UnknownTool {
-				p.add("/feedback/"+strconv.Itoa(n), "/tool_name")
+				e.add("/feedback/"+strconv.Itoa(n), "/tool_name")
 			}
 		}
 	}
 	if r.values() {
-		p.addTexts("", inState, isText, isPointer, isExpected, isSent)
+		e.addTexts("", inState, isText, isPointer, isExpected, isSent)
 	}
-	return erasure{redactor: r, values: &p}.of(snapshot)
+	return e.of(snapshot)
 }
 
 // note returns a note with marks. It belongs to call at of runs, or to none if at is negative. Keys are
 // hashes of arguments, so the note gets the key of the same call in written, the calls as they are in the
 // journal.
 func (r *redactor) note(n Note, runs, written []machine.ToolRun, at int) (Note, error) {
-	var p places
+	e := &erasure{redactor: r}
 	if at >= 0 {
 		if n.End != nil {
-			r.addToolEnd(&p, "/end", runs[at].Tool, n.End)
+			e.addToolEnd("/end", runs[at].Tool, n.End)
 		}
 		if _, ok := r.tool(runs[at].Tool); ok {
-			p.addTexts("", inNote, isText)
+			e.addTexts("", inNote, isText)
 		}
 		if at < len(written) {
 			n.Key = written[at].Key
 		}
 	}
-	return erased(erasure{redactor: r, values: &p}, n)
+	return erased(e, n)
 }
 
-// erasure is what is left out of one record: the values at some places, the names of members at others, names
+// erasure is what is left out of one record: the values at its places, the names of members at others, names
 // of tools that are to be hidden, every text that is too long, and texts and names that look like marks.
 type erasure struct {
 	*redactor
-	values, members, names *places
-	hides                  func(name string) bool
+	places
+	members places
+	// names are the places of names of tools. Those that are offered, or in the config, are not hidden.
+	names   *places
+	offered []Tool
+	cfg     *machine.Config
 }
 
 // erased returns a record with marks.
-func erased[T any](e erasure, record T) (left T, err error) {
+func erased[T any](e *erasure, record T) (left T, err error) {
 	raw, err := canon.Marshal(record)
 	if err == nil {
 		raw, err = e.of(raw)
@@ -407,14 +381,14 @@ func erased[T any](e erasure, record T) (left T, err error) {
 }
 
 // of returns a document with marks.
-func (e erasure) of(document []byte) ([]byte, error) {
+func (e *erasure) of(document []byte) ([]byte, error) {
 	w := rewriter{value: e.value, name: e.member}
 	return w.rewrite(document)
 }
 
 // value returns the mark for a value, or nil to keep it.
-func (e erasure) value(at []string, value jsontext.Value, text string) ([]byte, error) {
-	left := e.values.has(at)
+func (e *erasure) value(at []string, value jsontext.Value, text string) ([]byte, error) {
+	left := e.has(at)
 	switch {
 	case left || value.Kind() != '"':
 	case e.names.has(at):
@@ -429,7 +403,7 @@ func (e erasure) value(at []string, value jsontext.Value, text string) ([]byte, 
 }
 
 // member returns the name of a member, or its mark.
-func (e erasure) member(at []string, name string) (string, error) {
+func (e *erasure) member(at []string, name string) (string, error) {
 	kept := !e.members.has(at) && !(looksMarked(name) && freeTexts().has(at))
 	if kept || strings.TrimSpace(name) == "" {
 		return name, nil
