@@ -203,17 +203,18 @@ func (s *step) repairs(d *Decision) []extract.Form {
 	return extract.Kinds(all)
 }
 
-// pass records a successful attempt of an action that will be closed. more is 1 if the attempt was not
-// counted yet, else 0.
-func (s *step) pass(name string, more int, why policy.Reason) {
+// pass closes an action with a successful attempt, which is already counted.
+func (s *step) pass(name string, why policy.Reason) {
+	at := 0
 	if a := s.find(name); a != nil {
-		more += a.Attempt
+		at = a.Attempt
 	} else {
 		s.Opened++
 	}
 	s.decided(&Decision{
-		Position: s.position(name, more), Plane: fault.Correction, Decision: policy.Decision{Reason: why},
+		Position: s.position(name, at), Plane: fault.Correction, Decision: policy.Decision{Reason: why},
 	}, nil)
+	s.shut(name)
 }
 
 // refuse handles a reducer's refusal. By default the action ends uncharged, and the model is shown the
@@ -336,13 +337,10 @@ func (s *step) underWay() []Position {
 		a := s.open(s.Config.Action)
 		return []Position{s.position(a.Name, a.Attempt+1)}
 	case Running:
-		open := map[string]bool{} // the tools whose action was not decided
-		for _, g := range s.Batch.groups() {
-			open[g.tool] = !g.settled(s.Batch)
-		}
 		var at []Position
+		tools := s.Batch.tools()
 		for _, a := range s.Actions {
-			if open[a.Name] {
+			if slices.Contains(tools, a.Name) && !s.Batch.settled(a.Name) {
 				at = append(at, s.position(a.Name, a.Attempt))
 			}
 		}

@@ -13,28 +13,24 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// telling is the feedback for a bad call.
-type telling struct {
-	call   int
-	d      *Decision
-	issues []fault.Issue
-}
-
-// answerBad answers the bad calls of a reply.
-func (s *step) answerBad(b *Batch, bad []telling) {
-	if len(bad) == 0 {
-		return
-	}
-	slices.SortFunc(bad, func(a, b telling) int { return a.call - b.call })
-	items, before := make([]feedback.Item, len(bad)), map[*Decision]bool{}
-	for n, t := range bad {
-		items[n] = feedback.Item{Feedback: t.d.about(t.issues), Title: b.titled(t.call), Again: before[t.d]}
-		before[t.d] = true
+// answerBad answers the invalid calls of a reply. Each is told its own issues under the decision on its tool.
+func (s *step) answerBad(b *Batch, decided map[string]*Decision) {
+	var (
+		bad   []*BatchCall
+		items []feedback.Item
+	)
+	for n, c := range b.Calls {
+		if c.Status == callInvalid {
+			again := slices.ContainsFunc(bad, func(o *BatchCall) bool { return o.Tool == c.Tool })
+			items = append(items, feedback.Item{Title: b.titled(n), Again: again,
+				Feedback: decided[c.Tool].about(fault.SortIssues(c.Issues))})
+			bad = append(bad, c)
+		}
 	}
 	var texts []string
 	texts, b.Told = s.share(s.Config.Limits, items...)
-	for n, t := range bad {
-		b.Calls[t.call].Answer = texts[n]
+	for n, c := range bad {
+		c.Answer = texts[n]
 	}
 }
 

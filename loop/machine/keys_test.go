@@ -44,9 +44,14 @@ func asks(t *testing.T, id, request string) *State {
 }
 
 func TestCallsAreMarkedByWhatTheyProposed(t *testing.T) {
-	calls := []Call{{Arguments: []byte("{}"), Raw: "{ }"}, {Raw: "{"}, {Arguments: []byte("[]")}}
-	for same, failed := range map[string][]int{"{}\n": {0}, "{\n": {1}, "{}\n[]\n": {0, 2}, "{\n[]\n": {1, 2}} {
-		assert.Equal(t, same, proposed(calls, failed))
+	called := func(arguments, raw string) *BatchCall {
+		return &BatchCall{ToolRun: ToolRun{Call: Call{Arguments: []byte(arguments), Raw: raw}}}
+	}
+	object, half, list := called("{}", "{ }"), called("", "{"), called("[]", "")
+	for same, failed := range map[string][]*BatchCall{
+		"{}\n": {object}, "{\n": {half}, "{}\n[]\n": {object, list}, "{\n[]\n": {half, list},
+	} {
+		assert.Equal(t, same, proposed(failed))
 	}
 }
 

@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
@@ -22,81 +21,51 @@ type madeCall struct {
 	Parts     []message.Part `json:"parts,omitempty"`
 }
 
-// verdict is what becomes of a valid call before it is run: it runs, it is refused for an issue, or it
-// repeats another call. The zero value runs it.
-type verdict struct {
-	issue *fault.Issue
-	// twin is 1 more than the index of the equal call of the reply, and made the equal call before it.
-	twin int
-	made *madeCall
-}
-
-// judges decides which valid calls of a reply are not run: those that equal another one, and those beyond the
-// most successes of their tool. same has the arguments of each in the form of [exact]. It returns the calls
-// with those that are refused, and a verdict for each.
-func (s *step) judges(r *Reply, same [][]byte) ([]Call, []verdict) {
-	calls, all := r.Calls, make([]verdict, len(r.Calls))
-	if s.Config.CallsOnly { // the caller runs the calls
-		return calls, all
-	}
-	var taken []session.Count // places under caps that calls of this reply take
-	owned := false
-	for n := range calls {
-		c := &r.Calls[n]
+// judgeCalls decides which calls of a reply are not run: invalid ones, those that equal another one, and those
+// beyond the most successes of their tool. It returns the number of those that are, or become, invalid.
+func (s *step) judgeCalls(b *Batch, same [][]byte) (bad int) {
+	taken := make(map[string]int) // places under caps that calls of this reply take
+	for n, c := range b.Calls {
+		if c.Class == "" && !s.Config.CallsOnly { // else the caller runs the calls
+			s.judgeCall(c, same[n], b.twins(n, same), taken)
+		}
 		if c.Class != "" {
-			continue
+			c.Status = callInvalid
+			bad++
 		}
-		v := s.equal(r.Calls, same, all, n)
-		if v == (verdict{}) && s.isCapped(c.Tool) && !s.repeatsDoubt(r.Calls, same, n) {
-			if v.issue = s.beyond(c.Tool, placesOfTool(taken, c.Tool)); v.issue == nil {
-				taken = take(taken, c.Tool, 1)
-			}
-		}
-		if all[n] = v; v.issue == nil {
-			continue
-		}
-		if !owned {
-			calls, owned = slices.Clone(calls), true
-		}
-		calls[n].Class, calls[n].Issues = fault.ToolValidation, []fault.Issue{*v.issue}
 	}
-	return calls, all
+	return bad
 }
 
-// twinOf returns the first valid call before call n of a reply that equals it and runs, or -1.
-func twinOf(calls []Call, same [][]byte, all []verdict, n int) int {
-	for before := range n {
-		c, v := &calls[before], &all[before]
-		if c.Class == "" && c.Tool == calls[n].Tool && bytes.Equal(same[before], same[n]) &&
-			*v == (verdict{}) {
-			return before
-		}
+// judgeCall decides on a valid call with twins before it in its reply. One that repeats a call in doubt is
+// run, and has the place of that call.
+func (s *step) judgeCall(c *BatchCall, exact []byte, twins []*BatchCall, taken map[string]int) {
+	if s.openCall(c.Tool, exact, len(twins)) != nil {
+		return
 	}
-	return -1
+	s.equal(c, twins, s.made(c.Tool, exact))
+	if c.Class != "" || c.Status != callOpen {
+		return
+	}
+	if c.refuse(s.beyond(c.Tool, taken[c.Tool])); c.Class == "" {
+		taken[c.Tool]++
+	}
 }
 
-// repeatsDoubt reports whether a call of a reply repeats one in doubt, under its key.
-func (s *step) repeatsDoubt(calls []Call, same [][]byte, n int) bool {
-	if len(s.InDoubt) == 0 {
-		return false
+// refuse makes a call invalid for an issue, or for none.
+func (c *BatchCall) refuse(i *fault.Issue) {
+	if i != nil {
+		c.Class, c.Issues = fault.ToolValidation, []fault.Issue{*i}
 	}
-	twins := 0
-	for before := range n {
-		if calls[before].Tool == calls[n].Tool && bytes.Equal(same[before], same[n]) {
-			twins++
-		}
-	}
-	return s.openCall(calls[n].Tool, same[n], twins) != nil
 }
 
-// equal decides on a call that equals an earlier one.
-func (s *step) equal(calls []Call, same [][]byte, all []verdict, n int) (v verdict) {
-	c := &calls[n]
+// equal decides on a call that equals others of its reply before it, or one that was made in the run.
+func (s *step) equal(c *BatchCall, twins []*BatchCall, made *madeCall) {
+	first := slices.IndexFunc(twins, func(o *BatchCall) bool { return o.Status == callOpen })
+	if first < 0 && made == nil {
+		return
+	}
 	p := s.policyOf(c.Tool)
-	first, made := twinOf(calls, same, all, n), s.made(c.Tool, same[n])
-	if first < 0 && made == nil || s.repeatsDoubt(calls, same, n) {
-		return v
-	}
 	mode := p.EqualCalls
 	if mode == policy.EqualRun && first >= 0 {
 		mode = p.EqualInReply
@@ -109,13 +78,12 @@ func (s *step) equal(calls []Call, same [][]byte, all []verdict, n int) (v verdi
 	}
 	switch {
 	case mode == policy.EqualRefuse:
-		v.issue = &fault.Issue{Rule: fault.RuleEqualCall, Source: fault.FromReply}
+		c.refuse(&fault.Issue{Rule: fault.RuleEqualCall, Source: fault.FromReply})
 	case mode == policy.EqualRecorded && first >= 0:
-		v.twin = first + 1
+		c.Status, c.Twin = callRepeated, twins[first].Index+1
 	case mode == policy.EqualRecorded:
-		v.made = made
+		c.Status, c.Was, c.Parts = callRepeated, made.Answer, made.Parts
 	}
-	return v
 }
 
 // made returns the call of the run that has a result and these arguments in the form of [exact], or nil.
@@ -137,12 +105,6 @@ func (s *step) keepMade(c *BatchCall) {
 	if s.made(c.Tool, c.exact()) == nil {
 		s.kept.Made = append(slices.Clip(s.kept.Made), m)
 	}
-}
-
-// isCapped reports whether a tool has a most number of successes.
-func (s *step) isCapped(tool string) bool {
-	p := s.policyOf(tool)
-	return p.MaxSuccesses != policy.Unlimited || p.MaxSessionSuccesses != policy.Unlimited
 }
 
 // beyond returns the issue of a call beyond the most successes of its tool, or nil. more are the places that
@@ -226,16 +188,6 @@ func (s *step) giveBack(c *BatchCall) {
 		s.Session = s.Session.AddSuccesses(c.Tool, -1)
 	}
 	c.Place, c.SessionPlace = false, false
-}
-
-// repeat makes the call of a batch one that is not run, if it repeats another.
-func (c *BatchCall) repeat(v *verdict) {
-	switch {
-	case v.twin > 0:
-		c.Status, c.Twin = callRepeated, v.twin
-	case v.made != nil:
-		c.Status, c.Was, c.Parts = callRepeated, v.made.Answer, v.made.Parts
-	}
 }
 
 // tellRepeated answers the calls of a batch that were not run because they equal another.

@@ -173,13 +173,11 @@ func (s *step) fallBack(p *Plan) error {
 
 // skipBatch answers the calls that were not run yet, because the planner's prompt replaces them.
 func (s *step) skipBatch() {
-	var skipped []string
-	for _, g := range s.Batch.groups() {
-		if slices.ContainsFunc(g.calls, func(n int) bool { return !s.Batch.Calls[n].Ended() }) {
-			skipped = append(skipped, g.tool)
+	for _, c := range s.Batch.Calls {
+		if !c.Ended() {
+			s.shut(c.Tool)
 		}
 	}
-	s.shut(skipped...)
 	s.endBatch("Not run.")
 }
 

@@ -220,8 +220,7 @@ func (s *step) answered(r *Reply) error {
 			return err
 		}
 		s.another(AnswerAction)
-		s.pass(AnswerAction, 0, policy.ReasonAccepted)
-		s.shut(AnswerAction)
+		s.pass(AnswerAction, policy.ReasonAccepted)
 		s.keepTurn(s.from, projection.Turn{Passed: []string{AnswerAction}})
 		s.stop(Outcome{OK: true, Text: r.Message.Text, Value: a.Value, Reason: policy.ReasonAccepted})
 		return nil
@@ -251,57 +250,57 @@ func (s *step) reduce(r *Reduced) error {
 // called judges the calls of a reply. Invalid calls are charged, one attempt per tool, and answered with
 // feedback. Valid calls are run, unless the policy wants all or nothing, or calls are the answer.
 func (s *step) called(r *Reply) error {
-	same := make([][]byte, len(r.Calls))
-	for n := range r.Calls {
-		same[n] = r.Calls[n].exact()
-	}
-	calls, verdicts := s.judges(r, same)
-	b, bad := newBatch(r.Native, calls, verdicts)
+	b, same := s.newBatch(r)
+	bad := s.judgeCalls(b, same)
 	hears := s.Config.CallsOnly && s.mustHear()
-	skip := bad && (s.Policy.AllOrNothing || s.Config.CallsOnly)
-	groups := b.groups()
-	var told []telling
-	for n := range groups {
-		g := &groups[n]
-		failed := g.failing(calls)
+	skip := bad > 0 && (s.Policy.AllOrNothing || s.Config.CallsOnly)
+	decided := make(map[string]*Decision)
+	for _, tool := range b.tools() {
+		failed := b.of(tool, callInvalid)
 		if len(failed) > 0 || !skip {
-			s.another(g.tool)
+			s.another(tool)
 		}
 		if !skip {
-			s.goOn(&b, g)
+			s.goOn(b, tool)
 		}
 		if len(failed) > 0 {
-			told = s.callsFailed(&b, calls, g, failed, told)
+			decided[tool] = s.callsFailed(tool, failed)
 		}
 	}
-	s.answerBad(&b, told)
-	for _, c := range b.Calls {
-		if skip && !c.Ended() {
+	if bad > 0 {
+		s.answerBad(b, decided)
+	}
+	for n, c := range b.Calls {
+		c.Raw, c.Class, c.Issues = "", "", nil
+		switch {
+		case c.Ended():
+		case skip:
 			c.end(callNotRun, notRun)
-		} else if hears && !c.Ended() {
+		case hears:
 			c.end(callNotRun, stopped)
+		default:
+			c.Transport = 1
+			s.setKey(c, len(b.twins(n, same)), same[n])
+			s.place(c)
 		}
 	}
-	s.keys(&b, groups, same)
-	b.From = s.from
-	if s.Config.CallsOnly && !bad && !hears {
-		s.accept(&b, groups)
+	switch {
+	case s.Config.CallsOnly && bad == 0 && !hears:
+		s.accept(b)
 		return nil
-	}
-	if len(told) == len(b.Calls) && s.kept.Exhausted == nil {
+	case bad == len(b.Calls) && s.kept.Exhausted == nil:
 		s.sayAll(b.Native, b.Calls)
-		s.keepBatch(&b)
+		s.keepBatch(b)
 		return s.proceed(nextTurn)
 	}
-	s.Batch, s.ownBatch = &b, true
+	s.Batch, s.ownBatch = b, true
 	s.keepRest()
 	return s.proceed(nextTools)
 }
 
 // accept ends the run with the calls of a reply as its answer.
-func (s *step) accept(b *Batch, groups []group) {
-	s.passAll(b, groups)
-	s.Batch = nil
+func (s *step) accept(b *Batch) {
+	s.passAll(b)
 	calls := b.runs(nil)
 	for n := range calls {
 		calls[n].Exact = nil // only the journal needs it
@@ -311,67 +310,51 @@ func (s *step) accept(b *Batch, groups []group) {
 
 const notRun = "Not run: another call of the same reply could not be used. Send all calls again."
 
-// newBatch returns the batch of a reply's calls. bad reports whether one of them is invalid.
-func newBatch(native bool, calls []Call, verdicts []verdict) (b Batch, bad bool) {
-	b = Batch{Calls: make([]*BatchCall, len(calls)), batchKept: batchKept{Native: native}}
-	all := make([]BatchCall, len(calls))
-	for n := range calls {
-		c := calls[n]
-		b.Calls[n] = &all[n]
-		if c.Class != "" {
-			all[n].Status, bad = callInvalid, true
-		}
-		c.Raw, c.Class, c.Issues = "", "", nil
-		all[n].ToolRun = ToolRun{Index: n, Call: c}
-		if all[n].Status != callInvalid {
-			all[n].repeat(&verdicts[n])
-		}
+// newBatch returns the batch of a reply's calls, which have what is wrong with them until they are judged, and
+// the arguments of each in the form of [exact].
+func (s *step) newBatch(r *Reply) (b *Batch, same [][]byte) {
+	b = &Batch{Calls: make([]*BatchCall, len(r.Calls)), batchKept: batchKept{Native: r.Native, From: s.from}}
+	all := make([]BatchCall, len(r.Calls))
+	same = make([][]byte, len(r.Calls))
+	for n := range all {
+		b.Calls[n], all[n].Index, all[n].Call, same[n] = &all[n], n, r.Calls[n], r.Calls[n].exact()
 	}
-	return b, bad
+	return b, same
 }
 
 // maxUnion is the most issues that are kept for several calls of one tool in one reply.
 const maxUnion = 1000
 
-// union returns the issues of several calls of a tool, up to maxUnion.
-func union(calls []Call, failed []int) (all []fault.Issue) {
-	for _, n := range failed {
-		if all = append(all, calls[n].Issues...); len(all) > maxUnion {
-			return all[:maxUnion]
-		}
+// union returns the issues of the invalid calls of a tool; those of several calls up to maxUnion.
+func union(failed []*BatchCall) []fault.Issue {
+	all := slices.Clip(failed[0].Issues)
+	if len(failed) == 1 {
+		return all
 	}
-	return all
+	for _, c := range failed[1:] {
+		all = append(all, c.Issues...)
+	}
+	return all[:min(len(all), maxUnion)]
 }
 
-// callsFailed charges the invalid calls of one tool as one attempt. The feedback on each shows its own
-// issues.
-func (s *step) callsFailed(b *Batch, calls []Call, g *group, failed []int, told []telling) []telling {
-	f := fault.Failure{Plane: fault.Correction, Class: calls[failed[0]].Class, Tool: g.tool}
-	if f.Issues = calls[failed[0]].Issues; len(failed) > 1 {
-		f.Issues = union(calls, failed)
+// callsFailed charges the invalid calls of one tool as one attempt.
+func (s *step) callsFailed(tool string, failed []*BatchCall) *Decision {
+	f := fault.Failure{
+		Plane: fault.Correction, Class: failed[0].Class, Tool: tool, Issues: fault.SortIssues(union(failed)),
 	}
-	f.Issues = fault.SortIssues(f.Issues)
 	same := ""
-	if s.policyOf(g.tool).NoProgress > 0 {
-		same = proposed(calls, failed)
+	if s.policyOf(tool).NoProgress > 0 {
+		same = proposed(failed)
 	}
-	d := s.fail(g.tool, &f, same, "")
-	for _, n := range failed {
-		own := f.Issues
-		if len(failed) > 1 {
-			own = fault.SortIssues(calls[n].Issues)
-		}
-		told = append(told, telling{n, d, own})
-	}
-	return told
+	return s.fail(tool, &f, same, "")
 }
 
 // proposed returns what the invalid calls of one tool proposed, for [signature]: their arguments, as written
 // if they cannot be parsed.
-func proposed(calls []Call, failed []int) string {
+func proposed(failed []*BatchCall) string {
 	var same []byte
-	for _, n := range failed {
-		if c := &calls[n]; len(c.Arguments) > 0 {
+	for _, c := range failed {
+		if len(c.Arguments) > 0 {
 			same = append(append(same, c.exact()...), '\n')
 		} else {
 			same = append(append(same, c.Raw...), '\n')

@@ -26,9 +26,9 @@ func (s *step) keepRest() {
 	r := rest{Sharers: int64(b.left()), Failed: s.Spent.Run}
 	if !s.Policy.Spending.IsZero() {
 		r.Spent = &policy.Spent{Run: s.Charged, Session: s.Session.Charged()}
-		for _, g := range b.groups() {
+		for _, tool := range b.tools() {
 			var spent policy.Charge
-			if a := s.find(g.tool); a != nil {
+			if a := s.find(tool); a != nil {
 				spent = a.Charged
 			}
 			r.Spent.Actions = append(r.Spent.Actions, spent)
@@ -51,8 +51,8 @@ func (st *State) Rest(call int) policy.Rest {
 	}
 	all := r.Spent.Actions
 	left.Spent = policy.Spent{Run: r.Spent.Run, Session: r.Spent.Session}
-	at := slices.IndexFunc(st.Batch.groups(), func(g group) bool { return slices.Contains(g.calls, call) })
-	if at >= 0 && at < len(all) {
+	at := slices.Index(st.Batch.tools(), st.Batch.Calls[call].Tool)
+	if at < len(all) {
 		left.Spent.Actions = all[at : at+1 : at+1]
 	}
 	return left

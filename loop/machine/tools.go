@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -11,65 +12,40 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// group has the calls of one tool in a reply.
-type group struct {
-	tool string
-	// calls are the indices of its calls, in order.
-	calls []int
-}
-
-// groups returns the calls of a batch by tool, in the order of each tool's first call.
-func (b *Batch) groups() (all []group) {
-	places := make(map[string]int)
-	for n := range b.Calls {
-		tool := b.Calls[n].Tool
-		at, there := places[tool]
-		if !there {
-			at = len(all)
-			places[tool] = at
-			all = append(all, group{tool: tool})
+// tools returns the tools of the calls, in the order of each tool's first call.
+func (b *Batch) tools() (all []string) {
+	for _, c := range b.Calls {
+		if !slices.Contains(all, c.Tool) {
+			all = append(all, c.Tool)
 		}
-		all[at].calls = append(all[at].calls, n)
 	}
 	return all
 }
 
-// failing returns the indices of the invalid calls.
-func (g *group) failing(calls []Call) (at []int) {
-	for _, n := range g.calls {
-		if calls[n].Class != "" {
-			at = append(at, n)
+// of returns the calls of a tool that have one of the statuses, in order.
+func (b *Batch) of(tool string, statuses ...callStatus) (all []*BatchCall) {
+	for _, c := range b.Calls {
+		if c.Tool == tool && slices.Contains(statuses, c.Status) {
+			all = append(all, c)
 		}
 	}
-	return at
-}
-
-// settles reports whether the action of the call's tool was decided with this call.
-func (c *BatchCall) settles() bool {
-	switch c.Status {
-	case callInvalid, callAsked, callRefused, callLost, callNotRun, callDenied:
-		return true
-	}
-	return false
+	return all
 }
 
 // settled reports whether the action of a tool was decided with one of its calls. Otherwise it is decided
 // when all have ended.
 func (b *Batch) settled(tool string) bool {
-	return slices.ContainsFunc(b.Calls, func(c *BatchCall) bool { return c.Tool == tool && c.settles() })
+	return len(b.of(tool, callInvalid, callAsked, callRefused, callLost, callNotRun, callDenied)) > 0
 }
 
-// settled is [Batch.settled] for the tool of the group.
-func (g *group) settled(b *Batch) bool {
-	return slices.ContainsFunc(g.calls, func(n int) bool { return b.Calls[n].settles() })
-}
-
-// fate returns why a tool's action is closed: its calls were accepted, or one of them failed for good.
-func (b *Batch) fate(g *group) policy.Reason {
-	if slices.ContainsFunc(g.calls, func(n int) bool { return b.Calls[n].Status == callFailed }) {
-		return policy.ReasonFailedForGood
+// twins returns the calls before call n that equal it. same has the arguments of each in the form of [exact].
+func (b *Batch) twins(n int, same [][]byte) (all []*BatchCall) {
+	for before, c := range b.Calls[:n] {
+		if c.Tool == b.Calls[n].Tool && bytes.Equal(same[before], same[n]) {
+			all = append(all, c)
+		}
 	}
-	return policy.ReasonAccepted
+	return all
 }
 
 // pending returns the index of the first call at or after from without an answer that is not held, or the
@@ -81,28 +57,6 @@ func (b *Batch) pending(from int) int {
 		}
 	}
 	return len(b.Calls)
-}
-
-// keys sets the idempotency keys of the calls to run. Identical calls of a reply are distinguished by their
-// index among each other, which also counts invalid ones. Calls are identical if their arguments are in the
-// form of [exact], which exact has of each call.
-func (s *step) keys(b *Batch, groups []group, exact [][]byte) {
-	for at := range groups {
-		g := &groups[at]
-		before := map[string]int{} // calls so far with these arguments
-		for _, n := range g.calls {
-			c, twins := b.Calls[n], before[string(exact[n])]
-			if len(g.calls) > 1 { // else nothing follows that could be the same
-				before[string(exact[n])]++
-			}
-			if c.Ended() {
-				continue
-			}
-			c.Transport = 1
-			s.setKey(c, twins, exact[n])
-			s.place(c)
-		}
-	}
 }
 
 // setKey sets the idempotency key of a call: that of the call in doubt that it repeats, or a new one. The
@@ -138,7 +92,7 @@ func (b *Batch) runs(to []ToolRun) []ToolRun {
 // runCalls asks to run the calls of the batch without an answer. If there are none, it finishes the reply.
 func (s *step) runCalls() error {
 	if s.Batch.left() == 0 {
-		return s.ran(s.Batch)
+		return s.ran()
 	}
 	if s.mustWait(nextTools) {
 		return nil
@@ -196,7 +150,7 @@ func (s *step) toolEnded() error {
 	case more:
 		return nil
 	case s.unhindered() && b.left() == 0:
-		return s.ran(b)
+		return s.ran()
 	}
 	return s.proceed(nextTools)
 }
@@ -328,36 +282,24 @@ func (s *step) toolAsks(c *BatchCall, end *ToolEnd) error {
 
 // leftOff keeps the progress of the calls of a reply that asked again for the calls that correct them, unless
 // their action is over.
-func (s *step) leftOff(b *Batch, groups []group) {
-	for n := range groups {
-		a := s.find(groups[n].tool)
-		for _, at := range groups[n].calls {
-			if c := b.Calls[at]; a != nil && c.Status == callAsked {
-				a.Asked = append(a.Asked, string(c.Progress))
-			}
+func (s *step) leftOff(b *Batch) {
+	for _, c := range b.Calls {
+		if a := s.find(c.Tool); a != nil && c.Status == callAsked {
+			a.Asked = append(a.Asked, string(c.Progress))
 		}
 	}
 }
 
 // goOn gives the calls of a tool the progress of those that asked again before, in call order. If there are
 // more or fewer calls than asked, nobody knows which is which, and none gets any.
-func (s *step) goOn(b *Batch, g *group) {
-	a := s.find(g.tool)
-	if a == nil || len(a.Asked) == 0 {
+func (s *step) goOn(b *Batch, tool string) {
+	a, good := s.find(tool), b.of(tool, callOpen, callRepeated)
+	if a == nil || len(good) == 0 {
 		return
 	}
-	var good []int
-	for _, n := range g.calls {
-		if b.Calls[n].Status != callInvalid {
-			good = append(good, n)
-		}
-	}
-	if len(good) == 0 {
-		return
-	}
-	for n, at := range good {
+	for n, c := range good {
 		if len(good) == len(a.Asked) && a.Asked[n] != "" {
-			b.Calls[at].Progress = json.RawMessage(a.Asked[n])
+			c.Progress = json.RawMessage(a.Asked[n])
 		}
 	}
 	a.Asked = nil
@@ -397,10 +339,10 @@ func (s *step) uncharge(c *BatchCall) {
 }
 
 // ran finishes a reply whose calls are all answered: it closes the actions that passed and tells the model.
-func (s *step) ran(b *Batch) error {
-	groups := b.groups()
-	s.passAll(b, groups)
-	s.leftOff(b, groups)
+func (s *step) ran() error {
+	b := s.copyBatch()
+	s.passAll(b)
+	s.leftOff(b)
 	s.tellRepeated(b)
 	answer := s.handedOver(b)
 	s.sayAll(b.Native, b.Calls)
@@ -437,14 +379,16 @@ func (s *step) handedOver(b *Batch) *Outcome {
 	return o
 }
 
-// passAll closes the undecided actions: all their calls passed.
-func (s *step) passAll(b *Batch, groups []group) {
-	var passed []string
-	for n := range groups {
-		if g := &groups[n]; !g.settled(b) {
-			s.pass(g.tool, 0, b.fate(g))
-			passed = append(passed, g.tool)
+// passAll closes the actions of the tools of a reply that no call has decided: all calls of each were accepted,
+// or one failed for good.
+func (s *step) passAll(b *Batch) {
+	for _, tool := range b.tools() {
+		switch {
+		case b.settled(tool):
+		case len(b.of(tool, callFailed)) > 0:
+			s.pass(tool, policy.ReasonFailedForGood)
+		default:
+			s.pass(tool, policy.ReasonAccepted)
 		}
 	}
-	s.shut(passed...)
 }

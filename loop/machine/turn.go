@@ -232,25 +232,26 @@ func (s *step) tried() error {
 	switch f := &t.Failure; {
 	case t.Abandoned:
 		return s.cancelled()
-	case f.Plane == fault.Transport && s.probeFailed(f):
-		return s.proceed(nextTry)
 	case f.Plane == fault.Transport:
-		s.requestFailed(name, *f)
+		if !s.probeFailed(f) {
+			s.requestFailed(name, *f)
+		}
 		return s.proceed(nextTry)
+	}
+	s.open(name).Attempt++
+	s.kept.Transport, s.kept.TransportWaited = 0, 0
+	switch {
 	case t.Reduced != nil && t.Reduced.Error != nil:
 		s.tryRefused(name, t)
 		return s.proceed(nextTry)
-	case f.Failed():
-		s.open(name).Attempt++
-		s.kept.Transport, s.kept.TransportWaited = 0, 0
-		s.fail(name, f, t.Same, "")
+	case t.Failure.Failed():
+		s.fail(name, &t.Failure, t.Same, "")
 		return s.proceed(nextTry)
 	}
 	if err := s.reduce(t.Reduced); err != nil {
 		return err
 	}
-	s.pass(name, 1, policy.ReasonAccepted)
-	s.shut(name)
+	s.pass(name, policy.ReasonAccepted)
 	s.stop(Outcome{OK: true, Value: t.Value, Reason: policy.ReasonAccepted})
 	return nil
 }
@@ -258,8 +259,6 @@ func (s *step) tried() error {
 // tryRefused handles a try that a reducer refused: its value, or an event that the caller dispatched in it.
 // If the class is not retried, it ends the action, because there is no model to tell.
 func (s *step) tryRefused(name string, t *Try) {
-	s.open(name).Attempt++
-	s.kept.Transport, s.kept.TransportWaited = 0, 0
 	e := t.Reduced.Error
 	if !t.Failure.Failed() { // else the session has it from its event
 		s.Session = s.Session.AddReducerError(*e)
