@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"math/bits"
+	"slices"
 	"time"
 
 	"github.com/retake-go/retake/ratelimit"
@@ -96,7 +97,11 @@ func (st *State) trying() bool {
 // ramp begins with a third of the pace that is known or was kept, and doubles: a window that is full empties
 // as it was filled, and a provider that was down is not overrun.
 func (st *State) ramp() {
-	st.Pace, st.Seeking = max(max(st.Pace, st.Knee)/3, slowest), true
+	top := max(st.Pace, st.Knee)
+	if st.Knee > 0 {
+		st.Knee = top
+	}
+	st.Pace, st.Seeking = max(top/3, slowest), true
 }
 
 // refused learns from a refusal. One that told the limit was no fault of the pace: calls are held for as long
@@ -118,9 +123,10 @@ func (s *step) refused(granted int64, limits *ratelimit.State, taught bool) {
 	case granted < s.From || s.Cut > 0 && granted < s.Cut+grace:
 		return
 	}
-	if s.Dry++; s.Dry == 1 {
-		s.DryFrom = s.Now
+	if s.Dry == 0 || s.Dry < dry && s.taken(s.DryFrom) {
+		s.Dry, s.DryFrom = 0, s.Now
 	}
+	s.Dry++
 	if s.Seeking && s.Knee == 0 { // by now a doubling pace is at about twice the limit
 		s.Pace = max(min(s.Pace/2, max((s.lastSecond()-1)*milli, s.Config.Start*milli/2)), slowest)
 		s.Knee, s.Doubt = s.Pace, milli
@@ -137,6 +143,16 @@ func (s *step) refused(granted int64, limits *ratelimit.State, taught bool) {
 	if s.Dry >= dry {
 		s.HeldUntil = max(s.HeldUntil, s.Now+wait)
 	}
+}
+
+// taken reports whether a call that was granted since is out for longer than a refusal takes.
+func (st *State) taken(since int64) bool {
+	for _, id := range slices.Backward(st.Order) {
+		if o, out := st.Out[id]; out && (o.At <= since || o.At < st.Now-grace) {
+			return o.At > since
+		}
+	}
+	return false
 }
 
 // accepted learns from a call that was served. If a window was used up, what it allowed since is its limit.

@@ -128,3 +128,36 @@ func TestNoCallMeetsTheLimitAgainAndAgain(t *testing.T) {
 		assert.Zero(t, run(t, s).SessionsLost, "%v", s.Provider.Latency)
 	}
 }
+
+// A refusal comes back at once, and an answer seconds later. Calls that are out for longer than a refusal takes were
+// taken, so refusals in a row do not yet say that a window is used up.
+func TestRefusalsThatComeBackBeforeAnswersLeaveTheLimitUsed(t *testing.T) {
+	for _, c := range []struct {
+		tenths          int64
+		latency         time.Duration
+		sessions, calls int
+	}{
+		{8, 4 * time.Second, 20, 5}, {13, 4430 * time.Millisecond, 36, 10}, {30, 4 * time.Second, 475, 1},
+		{80, 30 * time.Second, 400, 80},
+	} {
+		s := fleet()
+		s.Sessions, s.CallsPerSession, s.ArriveOver = c.sessions, c.calls, time.Second
+		s.Provider = simulate.Provider{
+			RequestsPerSecond: backoff.Decimal(c.tenths) * backoff.One / 10, Latency: c.latency, RetryAfter: time.Second,
+		}
+		r := run(t, s)
+		assert.GreaterOrEqual(t, r.Utilisation, 0.8, "%+v", c)
+		assert.Zero(t, r.SessionsLost, "%+v", c)
+	}
+}
+
+// The pace that was kept without a refusal before an outage is the one to come back to.
+func TestAfterAnOutageASilentProviderIsUsedAsBefore(t *testing.T) {
+	s := fleet()
+	s.Processes, s.Sessions, s.CallsPerSession, s.ArriveOver = 4, 305, 1, 0
+	s.Provider = simulate.Provider{
+		RequestsPerSecond: 17 * backoff.One / 10, Latency: 105 * time.Millisecond, RetryAfter: 5 * time.Second,
+		Outages: []simulate.Outage{{At: 3381 * time.Millisecond, For: 14 * time.Second}, {At: 50 * time.Second, For: 5 * time.Second}},
+	}
+	assert.GreaterOrEqual(t, run(t, s).Utilisation, 0.8)
+}
