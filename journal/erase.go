@@ -54,6 +54,7 @@ var namesOfTools = sync.OnceValue(func() *places {
 	p.addTexts("/failure", inFailure, isName)
 	p.addTexts("/reply/message", inReply, isName)
 	p.addTexts("/reply/calls/*", inCall, isName)
+	p.addTexts("/kept", inKept, isName)
 	return p
 })
 
@@ -69,6 +70,8 @@ func (e *erasure) addEvent(ev *machine.Event, before *machine.State) {
 	}
 	if e.hearsay() { // what is left out of prompts, and summaries, have parts of all kinds
 		e.add("/cut/cuts/*", "/text")
+		e.add("/kept/cuts/*", "/text")
+		e.add("/kept/turns/*/calls/*", "/arguments", "/said")
 		e.add("/summary", "/text")
 	}
 	if e.values() {

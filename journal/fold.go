@@ -9,6 +9,7 @@ import (
 
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/projection"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
@@ -264,8 +265,15 @@ func lastOf(effects []machine.Effect) (last machine.Effect) {
 
 // digest makes the digests of a decision and, of an event that begins a run, that of its prompt.
 func (f *Fold) digest(ev *machine.Event, d *Decision) error {
-	if ev.Cut != nil && len(ev.Cut.Cuts) > 0 {
-		if err := f.digests.cut(ev.Cut.Cuts); err != nil {
+	var cuts []projection.Cut
+	switch {
+	case ev.Cut != nil:
+		cuts = ev.Cut.Cuts
+	case ev.Kept != nil:
+		cuts = ev.Kept.Cuts
+	}
+	if len(cuts) > 0 {
+		if err := f.digests.cut(cuts); err != nil {
 			return err
 		}
 	}

@@ -225,23 +225,22 @@ func questionIn(from, to *machine.State, id string) string {
 	return id
 }
 
-// Contents returns what the journal has of its session: the state and the conversation up to the end of the
-// last run. They are zero if that run has not ended. Single actions keep the conversation of the run before
-// them. The error is [ErrRedacted] if messages were left out and cannot be restored.
-func (j *Journal) Contents() (held session.State, said []message.Message, err error) {
+// Contents returns what the journal has of its session up to the end of the last run. It is zero if that run
+// has not ended. Single actions keep the conversation of the run before them. The error is [ErrRedacted] if
+// messages were left out and cannot be restored.
+func (j *Journal) Contents() (held session.Contents, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	switch last := &j.file.begunLast().State; {
 	case j.broken != nil:
-		return held, nil, j.stops()
+		return held, j.stops()
 	case !atRest(last) || j.clear == nil && last.TranscriptLen() == 0:
-		return held, nil, nil
+		return held, nil
 	case j.clear == nil:
-		return held, nil, fmt.Errorf("%w: the conversation of the journal cannot be continued: begin a new one, "+
+		return held, fmt.Errorf("%w: the conversation of the journal cannot be continued: begin a new one, "+
 			"or give the store of what was left out (redact: transcripts)", ErrRedacted)
 	}
-	last := j.clear.begunLast().State
-	return last.Session, last.Transcript(), nil
+	return j.clear.begunLast().State.Contents(), nil
 }
 
 // GoOn makes st, an idle state, continue the conversation of the journal's last run, if history begins with

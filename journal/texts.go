@@ -10,6 +10,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/projection"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
@@ -57,6 +58,7 @@ var (
 	inCall    = textsOf[machine.Call]()
 	inToolEnd = textsOf[machine.ToolEnd]()
 	inFailure = textsOf[fault.Failure]()
+	inKept    = textsOf[projection.Kept]()
 
 	inResponse = textsOf[machine.Response]()
 	inReduced  = textsOf[machine.Reduced]()

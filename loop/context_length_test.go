@@ -344,12 +344,15 @@ func TestARestoredSessionLosesNoReceipt(t *testing.T) {
 		return fmt.Sprintf("receipt %d ", in.N) + strings.Repeat("blah ", 200), nil
 	}))
 	require.NoError(t, err)
-	for name, native := range map[string]bool{"native calls": true, "calls in texts": false} {
+	for name, c := range map[string]struct{ native, journaled bool }{
+		"native calls": {native: true}, "calls in texts": {},
+		"native calls, a new journal": {true, true}, "calls in texts, a new journal": {journaled: true},
+	} {
 		t.Run(name, func(t *testing.T) {
 			m := &smallModel{window: 12000, calls: 20}
 			model := loop.ModelFunc(func(ctx context.Context, req loop.Request) (message.Reply, error) {
 				r, err := m.Reply(ctx, req)
-				if len(r.Calls) > 0 && !native {
+				if len(r.Calls) > 0 && !c.native {
 					r.Text = fmt.Sprintf(`<tool_call>{"name": "pay", "arguments": %s}</tool_call>`, r.Calls[0].Arguments)
 					r.Calls = nil
 				}
@@ -363,7 +366,14 @@ func TestARestoredSessionLosesNoReceipt(t *testing.T) {
 			before := m.last
 			kept, err := s.Snapshot()
 			require.NoError(t, err)
-			s, err = session.Restore(session.Config{}, kept)
+			var cfg session.Config
+			if c.journaled {
+				j, err := journal.Open(t.Context(), journal.Dir(t.TempDir()), s.ID(), journal.Settings{})
+				require.NoError(t, err)
+				defer j.Close()
+				cfg.Journal = j
+			}
+			s, err = session.Restore(cfg, kept)
 			require.NoError(t, err)
 			again, err := s.Snapshot()
 			require.NoError(t, err)

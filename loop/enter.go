@@ -91,12 +91,12 @@ func (p *process) adopt() error {
 	if err != nil {
 		return err
 	}
-	state, said, err := p.journal.Contents()
+	held, err := p.journal.Contents()
 	if p.in.NewConversation || len(p.in.History) > 0 {
-		said = nil
+		held = session.Contents{State: held.State}
 	}
 	if err == nil {
-		_ = session.DriverOf(p.s).Inherit(state, said) // what does not fit is an error of the next run that begins
+		_ = session.DriverOf(p.s).Inherit(held) // what does not fit is an error of the next run that begins
 	}
 	return nil
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
-	"github.com/retake-go/retake/loop/projection"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -292,7 +291,7 @@ func TestAMessageWithoutARoleIsRefused(t *testing.T) {
 
 	s := newSession(t)
 	require.NoError(t, session.DriverOf(s).Acquire())
-	require.NoError(t, session.DriverOf(s).Conclude(s.State(), gemini, projection.Kept{}))
+	require.NoError(t, session.DriverOf(s).Conclude(session.Contents{State: s.State(), Conversation: gemini}))
 	snapshot, err := s.Snapshot()
 	require.NoError(t, err)
 	_, err = session.Restore(session.Config{}, snapshot)

@@ -155,9 +155,9 @@ func TestResultsAreRecordedWithTheNextRun(t *testing.T) {
 
 	j = open()
 	defer func() { assert.NoError(t, j.Close()) }()
-	_, held, err := j.Contents()
+	held, err := j.Contents()
 	require.NoError(t, err)
-	assert.Equal(t, last.Transcript, held)
+	assert.Equal(t, last.Transcript, held.Conversation)
 	past, err := j.Past()
 	require.NoError(t, err)
 	assert.Equal(t, 2, past.Header.Held, "only the results are recorded beside the prompt")

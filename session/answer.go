@@ -37,9 +37,9 @@ func (s *Session) Answer(results ...message.Message) error {
 		return ErrBusy
 	}
 	now := s.now()
-	said, err := answered(now.said, results)
+	said, err := answered(now.Conversation, results)
 	if err == nil {
-		s.set(contents{now.state, said, now.kept})
+		s.set(Contents{now.State, said, now.Kept})
 	}
 	return err
 }

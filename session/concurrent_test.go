@@ -11,7 +11,6 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
-	"github.com/retake-go/retake/loop/projection"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/reducer"
 	"github.com/retake-go/retake/session"
@@ -164,10 +163,10 @@ func TestASnapshotIsOfOneMoment(t *testing.T) {
 	var said []message.Message
 	for range runs {
 		said = append(said, message.Message{Role: message.User, Text: "Go on."})
-		require.NoError(t, session.DriverOf(s).Conclude(failed(s.State()), said, projection.Kept{}))
+		require.NoError(t, session.DriverOf(s).Conclude(session.Contents{State: failed(s.State()), Conversation: said}))
 	}
 	readers.Wait()
-	require.ErrorIs(t, session.DriverOf(must(session.New(session.Config{}))).Conclude(s.State(), said, projection.Kept{}),
+	require.ErrorIs(t, session.DriverOf(must(session.New(session.Config{}))).Conclude(session.Contents{State: s.State(), Conversation: said}),
 		session.ErrNotHeld)
 }
 

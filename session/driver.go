@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/loop/projection"
-	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/reducer"
 )
 
@@ -119,28 +117,29 @@ func (d Driver) Report(e fault.ReducerError) { d.s.report(e) }
 // Only values added since the last call are checked.
 func (d Driver) Replace(state State) error {
 	now := d.s.now()
-	return d.Conclude(state, now.said, now.kept)
+	now.State = state
+	return d.Conclude(now)
 }
 
 // Inherit gives a session what its journal has of it, when a run begins: the state if its own has no records
 // and no values, and the conversation if it has none. Errors are those of [Driver.Replace].
-func (d Driver) Inherit(state State, conversation []message.Message) error {
-	own := d.s.State()
-	if !own.empty() || state.empty() {
-		state = own
+func (d Driver) Inherit(from Contents) error {
+	now := d.s.now()
+	if now.State.empty() && !from.State.empty() {
+		now.State = from.State
 	}
-	if now := d.s.now(); len(now.said) > 0 {
-		return d.Conclude(state, now.said, now.kept)
+	if len(now.Conversation) == 0 {
+		now.Conversation, now.Kept = from.Conversation, from.Kept
 	}
-	return d.Conclude(state, conversation, projection.Kept{})
+	return d.Conclude(now)
 }
 
-// Kept returns what the session keeps of its conversation besides the messages. It is read-only.
-func (d Driver) Kept() projection.Kept { return d.s.now().kept }
+// Contents returns what the session has now. It is read-only.
+func (d Driver) Contents() Contents { return d.s.now() }
 
 // Conclude is Replace for the end of a run: it also sets the conversation and what is kept of it, at the same
 // moment. It keeps the slices.
-func (d Driver) Conclude(state State, conversation []message.Message, kept projection.Kept) error {
+func (d Driver) Conclude(with Contents) error {
 	if err := d.s.lock(); err != nil {
 		return err
 	}
@@ -148,12 +147,13 @@ func (d Driver) Conclude(state State, conversation []message.Message, kept proje
 	switch {
 	case !d.s.held:
 		return ErrNotHeld
-	case state.id != d.s.ID():
+	case with.State.id != d.s.ID():
 		return errAdopted
 	}
-	if err := d.s.fit(state); err != nil {
+	if err := d.s.fit(with.State); err != nil {
 		return err
 	}
-	d.s.set(contents{d.s.filled(state), slices.Clip(conversation), kept})
+	with.State, with.Conversation = d.s.filled(with.State), slices.Clip(with.Conversation)
+	d.s.set(with)
 	return nil
 }

@@ -3,34 +3,22 @@ package session
 import (
 	"errors"
 	"slices"
-
-	"github.com/retake-go/retake/internal/talk"
 )
 
 // Restore returns a session with the contents of a snapshot, including its conversation. Every slice of the
 // snapshot must be declared with the same kind, and every value must fit its type. Declared slices that the
 // snapshot does not have are empty. The config's id must be empty or that of the snapshot. The error joins
-// one for each fault, such as [ErrUnknownSlice]; [ParseState] lists the other snapshots that it refuses.
+// one for each fault, such as [ErrUnknownSlice]; [ParseContents] says what other snapshots it refuses.
 func Restore(cfg Config, snapshot []byte) (*Session, error) {
-	w, err := parse(snapshot)
+	held, err := ParseContents(snapshot)
 	if err != nil {
 		return nil, err
 	}
-	if err := talk.Validate(w.Conversation); err != nil {
-		return nil, badSnapshot("conversation", "must be messages", err)
-	}
-	if !w.Kept.Fits(len(w.Conversation)) {
-		return nil, badSnapshot("kept", "must have turns and cuts of the conversation, in order", nil)
-	}
-	state, err := w.state()
+	s, err := resume(cfg, held.State)
 	if err != nil {
 		return nil, err
 	}
-	s, err := resume(cfg, state)
-	if err != nil {
-		return nil, err
-	}
-	s.contents.said, s.contents.kept = w.Conversation, w.Kept
+	s.contents.Conversation, s.contents.Kept = held.Conversation, held.Kept
 	return s, nil
 }
 

@@ -30,25 +30,28 @@ type Session struct {
 	dispatch func(Event) error // of the run that holds the session, or nil
 
 	reading  sync.RWMutex // guards contents, for no longer than a copy takes
-	contents contents
+	contents Contents
 }
 
-// contents are what a reader sees at one moment.
-type contents struct {
-	state State
-	said  []message.Message
-	kept  projection.Kept // of said
+// Contents are what a session has at one moment. The zero value is that of no session.
+type Contents struct {
+	State State
+	// Conversation are the messages of its runs up to the end of the last. It is read-only.
+	Conversation []message.Message
+	// Kept is what is known of the conversation besides the messages: which calls had an effect, and what
+	// prompts leave out.
+	Kept projection.Kept
 }
 
 // now returns the contents.
-func (s *Session) now() contents {
+func (s *Session) now() Contents {
 	s.reading.RLock()
 	defer s.reading.RUnlock()
 	return s.contents
 }
 
 // set sets the contents. s.changing is held.
-func (s *Session) set(next contents) {
+func (s *Session) set(next Contents) {
 	s.reading.Lock()
 	defer s.reading.Unlock()
 	s.contents = next
@@ -57,7 +60,7 @@ func (s *Session) set(next contents) {
 // store sets the state. s.changing is held.
 func (s *Session) store(state State) {
 	next := s.now()
-	next.state = state
+	next.State = state
 	s.set(next)
 }
 
@@ -103,7 +106,7 @@ func New(cfg Config) (*Session, error) {
 		id = cfg.Journal.Session()
 		s.journal.Store(&cfg.Journal)
 	}
-	s.contents.state = State{id: id, slots: emptySlots(cfg.Slices)}
+	s.contents.State = State{id: id, slots: emptySlots(cfg.Slices)}
 	if cfg.OnReducerError != nil {
 		s.OnReducerError(cfg.OnReducerError)
 	}
@@ -111,14 +114,14 @@ func New(cfg Config) (*Session, error) {
 }
 
 // State returns the current state. Later changes of the session do not affect it.
-func (s *Session) State() State { return s.now().state }
+func (s *Session) State() State { return s.now().State }
 
 // ID returns the session's correlation id, or "" if it has none yet.
 func (s *Session) ID() string { return s.State().id }
 
 // Conversation returns the messages of the session's runs up to the end of the last. The next run continues
 // it. The slice is read-only.
-func (s *Session) Conversation() []message.Message { return s.now().said }
+func (s *Session) Conversation() []message.Message { return s.now().Conversation }
 
 // OnReducerError sets the function that is called with every reducer error, at once and in the goroutine of
 // the error. Nil means none. It replaces the function set before. The function may read the session; it may

@@ -9,6 +9,7 @@ import (
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/seq"
+	"github.com/retake-go/retake/internal/talk"
 	"github.com/retake-go/retake/loop/projection"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -45,10 +46,12 @@ type sliceSnapshot struct {
 
 // Snapshot returns the session's state and conversation of one moment as canonical JSON, for [Restore]. See
 // [State.Snapshot].
-func (s *Session) Snapshot() ([]byte, error) {
-	now := s.now()
-	w := now.state.wire()
-	w.Conversation, w.Kept = now.said, now.kept
+func (s *Session) Snapshot() ([]byte, error) { return s.now().Snapshot() }
+
+// Snapshot is [Session.Snapshot] for a session's contents.
+func (c Contents) Snapshot() ([]byte, error) {
+	w := c.State.wire()
+	w.Conversation, w.Kept = c.Conversation, c.Kept
 	return canon.Marshal(w)
 }
 
@@ -75,13 +78,30 @@ func collect[T any](log seq.Log[T]) []T { return append([]T{}, log.From(0)...) }
 // ParseState reads a snapshot. It refuses, with an error that names the field, anything but strict
 // JSON of this format and version: unknown members, slices with a duplicate or invalid name or an invalid
 // kind, and more than [MaxSnapshotBytes]. [Restore] checks whether slices and values fit a session, and
-// reads its conversation.
+// reads its conversation, as [ParseContents] does.
 func ParseState(data []byte) (State, error) {
 	w, err := parse(data)
 	if err != nil {
 		return State{}, err
 	}
 	return w.state()
+}
+
+// ParseContents reads a snapshot with its conversation. It refuses what [ParseState] does, an invalid message,
+// and what does not fit the conversation.
+func ParseContents(data []byte) (c Contents, err error) {
+	w, err := parse(data)
+	if err != nil {
+		return c, err
+	}
+	if err := talk.Validate(w.Conversation); err != nil {
+		return c, badSnapshot("conversation", "must be messages", err)
+	}
+	if !w.Kept.Fits(len(w.Conversation)) {
+		return c, badSnapshot("kept", "must have turns and cuts of the conversation, in order", nil)
+	}
+	state, err := w.state()
+	return Contents{state, w.Conversation, w.Kept}, err
 }
 
 func parse(data []byte) (w snapshot, err error) {

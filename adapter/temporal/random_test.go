@@ -179,7 +179,7 @@ func keep(s *session.Session, out *report, said []message.Message) error {
 	}
 	d := session.DriverOf(s)
 	defer d.Release()
-	return errors.Join(d.Acquire(), d.Conclude(st.Session, said, st.Kept()))
+	return errors.Join(d.Acquire(), d.Conclude(session.Contents{State: st.Session, Conversation: said, Kept: st.Kept()}))
 }
 
 // workflowOf makes a run in a workflow that begins at a time, and returns the time of its end.

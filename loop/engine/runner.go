@@ -11,6 +11,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/projection"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
@@ -65,7 +66,9 @@ type Runner struct {
 	// begun are the calls of the current reply, by index, that began and have no outcome.
 	begun []int
 	// said is what the run begins with: what its journal lacks of the conversation before it, and the prompt.
+	// kept is what is known of that besides the messages; nil if the state has it.
 	said []message.Message
+	kept *projection.Kept
 	// failing are the last errors of calls that failed, by key, and toolErrors those of
 	// [machine.State.ToolFailures], nil for failures of another process.
 	failing    map[string]error
@@ -162,7 +165,7 @@ func (r *Runner) begin(m *machine.Compiled, in *Input) error {
 
 // goOn continues the conversation before the run.
 func (r *Runner) goOn(in *Input, single bool) error {
-	said, err := r.before(in, single)
+	said, kept, err := r.before(in, single)
 	if err == nil && !single {
 		err = session.Unanswered(said)
 	}
@@ -171,8 +174,11 @@ func (r *Runner) goOn(in *Input, single bool) error {
 	case r.journal != nil:
 		said = r.journal.GoOn(&r.st, said)
 	case !single && !in.anew():
-		r.st.Continue(said, session.DriverOf(r.s).Kept())
+		r.st.Continue(said, kept)
 		said = nil
+	}
+	if len(said) > 0 && len(kept.Turns)+len(kept.Cuts) > 0 {
+		r.kept = &kept
 	}
 	if !single {
 		said = append(slices.Clip(said), in.Message())
@@ -181,28 +187,24 @@ func (r *Runner) goOn(in *Input, single bool) error {
 	return err
 }
 
-// before returns the conversation before the run. A single action says nothing: it keeps the conversation of
-// its journal for the next run.
-func (r *Runner) before(in *Input, single bool) ([]message.Message, error) {
-	given, held := in.History, r.s.Conversation()
+// before returns the conversation before the run, and what is known of it. A single action says nothing: it
+// keeps the conversation of its journal for the next run.
+func (r *Runner) before(in *Input, single bool) ([]message.Message, projection.Kept, error) {
 	switch {
 	case single && r.journal == nil:
-		return given, nil
+		return in.History, projection.Kept{}, nil
 	case single:
-		_, said, err := r.journal.Contents()
+		held, err := r.journal.Contents()
 		if errors.Is(err, journal.ErrRedacted) {
 			err = nil // it is of no use to the tries
 		}
-		return said, err
-	case in.NewConversation:
-		return given, nil
-	case len(given) > 0 && len(held) > 0:
-		return given, fmt.Errorf("loop: input: history: the session holds a conversation of %d messages: leave "+
-			"History out to continue it, or set NewConversation to begin another", len(held))
-	case len(given) > 0:
-		return given, nil
+		return held.Conversation, held.Kept, err
 	}
-	return held, nil
+	said, kept, err := Before(in, session.DriverOf(r.s).Contents())
+	if err != nil {
+		err = fmt.Errorf("loop: input: %w", err)
+	}
+	return said, kept, err
 }
 
 // inherit gives a session that has nothing yet what its journal has.
@@ -210,15 +212,15 @@ func (r *Runner) inherit(in *Input, single bool) error {
 	if r.journal == nil {
 		return nil
 	}
-	state, said, err := r.journal.Contents()
+	held, err := r.journal.Contents()
 	if errors.Is(err, journal.ErrRedacted) && (single || in.anew() || len(r.s.Conversation()) > 0) {
 		return nil
 	}
 	if in.anew() {
-		said = nil
+		held = session.Contents{State: held.State}
 	}
 	if err == nil {
-		err = session.DriverOf(r.s).Inherit(state, said)
+		err = session.DriverOf(r.s).Inherit(held)
 	}
 	return err
 }
@@ -421,7 +423,7 @@ func refusedBy(ev *machine.Event, x *machine.Question) *fault.ReducerError {
 // keep stores the state in the session and, if a run has ended, its conversation.
 func (r *Runner) keep() error {
 	if r.st.Phase == machine.Stopped && !r.st.Config.Single {
-		return session.DriverOf(r.s).Conclude(r.st.Session, r.st.Transcript(), r.st.Kept())
+		return session.DriverOf(r.s).Conclude(r.st.Contents())
 	}
 	return session.DriverOf(r.s).Replace(r.st.Session)
 }

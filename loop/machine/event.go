@@ -10,6 +10,7 @@ import (
 	"github.com/retake-go/retake/extract"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/loop/projection"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/ratelimit"
@@ -70,7 +71,10 @@ type Event struct {
 	Kind     EventKind         `json:"kind"`
 	At       time.Time         `json:"at"`
 	Messages []message.Message `json:"messages,omitempty"`
-	System   string            `json:"system,omitempty" redact:"prompt"`
+	// Kept is what is known of the whole conversation besides its messages, if Messages have an earlier part
+	// of it; only for Started. Nil means what the state knows.
+	Kept   *projection.Kept `json:"kept,omitempty"`
+	System string           `json:"system,omitempty" redact:"prompt"`
 	// Tokens is the user's estimate of [State.Added]; only for Estimated.
 	Tokens  int64          `json:"tokens,omitempty"`
 	Grant   *Grant         `json:"grant,omitempty"`

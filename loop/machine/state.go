@@ -440,6 +440,11 @@ func (st State) Kept() projection.Kept {
 	return projection.Kept{Turns: st.turns.From(0), Cuts: st.Cuts}
 }
 
+// Contents returns what the session has after the run.
+func (st State) Contents() session.Contents {
+	return session.Contents{State: st.Session, Conversation: st.Transcript(), Kept: st.Kept()}
+}
+
 // Forget drops what no later step reads: the messages before the model's last one but for the last few, the
 // attempts and the errors of reducers. Their numbers stay. It is for code that folds many events and shows
 // none of that. Idempotency keys do not change.

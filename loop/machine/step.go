@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/seq"
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -216,6 +217,12 @@ func (s *step) started() error {
 	s.Opened = s.First // every action leaves an attempt, so the numbers are new
 	s.Warnings = append(slices.Clip(s.Warnings), s.ev.Warnings...)
 	s.transcript = s.transcript.Append(s.ev.Messages...)
+	if known := s.ev.Kept; known != nil {
+		if !known.Fits(s.transcript.Len()) {
+			return s.eventError("what is kept is not of its conversation")
+		}
+		s.turns, s.Cuts = seq.Of(known.Turns...), known.Cuts
+	}
 	s.Began = s.transcript.Len()
 	s.digestRequest()
 	if cfg.Single {

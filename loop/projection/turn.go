@@ -12,8 +12,8 @@ type Turn struct {
 	To   int `json:"to"`
 	// Failed are the actions that failed in a reply of which nothing passed: names of tools, or "" for the
 	// answer. Passed are the actions that passed in any other reply.
-	Failed []string `json:"failed,omitempty"`
-	Passed []string `json:"passed,omitempty"`
+	Failed []string `json:"failed,omitempty" redact:"name"`
+	Passed []string `json:"passed,omitempty" redact:"name"`
 	// Text reports that the answers to its calls are one message, after the reply.
 	Text bool `json:"text,omitempty"`
 	// Calls are the calls that had an effect or may have had one, in order.

@@ -15,9 +15,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/limit"
 	"github.com/retake-go/retake/limit/limiter"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/looptest/random"
 	"github.com/retake-go/retake/report"
 	"github.com/retake-go/retake/session"
@@ -42,13 +44,12 @@ func isAction(c random.Case) bool { return c.Action != nil }
 
 func endsAlone(c random.Case) bool { return !c.Cancels() }
 
-// isOwn leaves out sessions of several runs whose prompts are made shorter: without a journal a session does
-// not know what the run before left out.
+// isOwn leaves out what needs a context that ends.
 func isOwn(c random.Case) bool {
 	if len(c.Answers) > 0 && !c.Input.Deadline.IsZero() {
 		return false // at both deadlines at once, a run ends with its context
 	}
-	return isQuick(c) && (len(c.Follows) == 0 || !c.Summaries && len(c.Config.Models) == 0)
+	return isQuick(c)
 }
 
 // isAlone also leaves out agents: a runner calls tools by itself.
@@ -62,6 +63,7 @@ func TestDriversMakeTheSame(t *testing.T) {
 		random.Driver{Name: "Pool", Takes: func(c random.Case) bool { return isRun(c) && endsAlone(c) }, Run: inPool},
 		random.Driver{Name: "Pool.Await", Takes: isRun, Run: awaited},
 		random.Driver{Name: "Runner", Takes: isAlone, Run: byRunner},
+		random.Driver{Name: "Runner in new journals", Takes: func(c random.Case) bool { return isAlone(c) && isRun(c) }, Run: inNewJournals},
 		random.Driver{Name: "Attempts", Takes: isAction, Run: inAttempts},
 	)
 }
@@ -230,6 +232,45 @@ func awaited(ctx context.Context, w *random.World) (t random.Trace, err error) {
 		driven.Wait()
 		return nil
 	})
+}
+
+// inNewJournals makes each run in a session that was restored from the snapshot of the one before, and begins
+// a new journal.
+func inNewJournals(ctx context.Context, w *random.World) (t random.Trace, err error) {
+	s, err := session.New(w.Session)
+	if err != nil {
+		return t, err
+	}
+	e := &own{w: w, now: w.Clock.Now(), left: map[string]bool{}}
+	w.Hear = e.hear
+	for in := range w.Inputs(s) {
+		before, err := s.Snapshot()
+		if err != nil {
+			return t, err
+		}
+		var store looptest.Store
+		cfg := w.Session
+		j, err := journal.Open(ctx, &store, cfg.ID, journal.Settings{})
+		if err != nil {
+			return t, err
+		}
+		cfg.Journal = j
+		if e.s, err = session.Restore(cfg, before); err != nil {
+			return t, err
+		}
+		if err := errors.Join(e.run(ctx, in), j.Close()); err != nil {
+			return t, err
+		}
+		if _, err := journal.Replay(bytes.NewReader(store.Text(cfg.ID)), nil); err != nil {
+			return t, err
+		}
+		d := session.DriverOf(s)
+		if err := errors.Join(d.Acquire(), d.Conclude(session.DriverOf(e.s).Contents())); err != nil {
+			return t, err
+		}
+		d.Release()
+	}
+	return w.Trace()
 }
 
 // inAttempts makes the tries of an action with Attempts.
