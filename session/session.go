@@ -43,6 +43,14 @@ type Contents struct {
 	Kept projection.Kept
 }
 
+// Known returns what is known of the conversation besides the messages; nil if nothing is.
+func (c Contents) Known() *projection.Kept {
+	if len(c.Kept.Turns)+len(c.Kept.Cuts) == 0 {
+		return nil
+	}
+	return &c.Kept
+}
+
 // now returns the contents.
 func (s *Session) now() Contents {
 	s.reading.RLock()

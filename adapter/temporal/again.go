@@ -38,7 +38,7 @@ func (f *flow) next() (order, error) {
 		return order{}, err
 	}
 	next := f.in
-	next.Messages, next.After = nil, nil
+	next.Messages, next.Known, next.After = nil, nil, nil
 	next.Carried = &carried{
 		State: state, Asked: f.asked, Begun: f.begun, Adjusted: f.adjusted, Kept: f.kept,
 		KeptLen: f.keptLen, Trail: f.trail, MaybePaid: f.paid, Noted: f.noted,

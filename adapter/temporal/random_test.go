@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -33,8 +32,7 @@ func TestAWorkflowMakesTheSame(t *testing.T) {
 // takes leaves out what a worker cannot be given, and the value of a try, which is not recorded here.
 func takes(c random.Case) bool {
 	if c.Action == nil {
-		own := len(c.Follows) == 0 || len(c.Config.Models) == 0 // what the run before left out is not known to the next
-		return own && answersAtOnce(c) && !c.Nests() && !c.Cancels() && !c.Hangs
+		return answersAtOnce(c) && !c.Nests() && !c.Cancels() && !c.Hangs
 	}
 	for _, r := range c.Reducers {
 		if r.On == session.EventToolResult || r.On == session.EventStructuredOutput || r.On == session.EventRunEnded {
@@ -138,13 +136,12 @@ func inWorkflow(_ context.Context, w *random.World) (t random.Trace, err error) 
 		if err != nil {
 			return t, err
 		}
-		in.Session = w.Session.ID
 		var out report
 		if out, now, err = workflowOf(agent, in, now, who); err != nil {
 			return t, err
 		}
 		result, ended := out.result()
-		if err := keep(s, &out, result.Transcript); err != nil {
+		if err := keep(s, &out); err != nil {
 			return t, err
 		}
 		if w.Case.Action != nil {
@@ -159,27 +156,33 @@ func inWorkflow(_ context.Context, w *random.World) (t random.Trace, err error) 
 
 // orderIn is the order of a run that goes on with a session.
 func orderIn(s *session.Session, w *random.World, given loop.Input) (in order, err error) {
-	if a := w.Case.Action; a != nil {
-		in.Config, err = a.Machine()
+	o := Options{ID: w.Session.ID, TaskQueue: "queue", Seed: w.Session.Seed}
+	if o.Session, err = s.Snapshot(); err != nil {
 		return in, err
 	}
-	cfg := w.Config
-	cfg.Tools, given.History = nil, slices.Concat(given.History, s.Conversation())
-	if in, err = orderOf(given, cfg); err == nil && len(s.Conversation()) > 0 {
-		in.After, err = s.State().Snapshot()
+	if a := w.Case.Action; a != nil {
+		if in.Config, err = a.Machine(); err != nil {
+			return in, err
+		}
+		return o.order(in, nil)
 	}
-	return in, err
+	cfg := w.Config
+	cfg.Tools = nil
+	if in, err = orderOf(given, cfg); err != nil {
+		return in, err
+	}
+	return o.order(in, &given)
 }
 
 // keep gives a session what a run left.
-func keep(s *session.Session, out *report, said []message.Message) error {
+func keep(s *session.Session, out *report) error {
 	st, err := machine.Restore(out.State)
 	if err != nil {
 		return err
 	}
 	d := session.DriverOf(s)
 	defer d.Release()
-	return errors.Join(d.Acquire(), d.Conclude(session.Contents{State: st.Session, Conversation: said, Kept: st.Kept()}))
+	return errors.Join(d.Acquire(), d.Conclude(st.Contents()))
 }
 
 // workflowOf makes a run in a workflow that begins at a time, and returns the time of its end.

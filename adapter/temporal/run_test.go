@@ -55,7 +55,8 @@ func newBenchOf(t *testing.T, w Worker, in loop.Input, cfg loop.Config) *bench {
 	b.agent.register(b)
 	b.order, err = orderOf(in, cfg)
 	require.NoError(t, err)
-	b.order.Session = "order-42"
+	b.order, err = Options{ID: "order-42", TaskQueue: "q", MaxPayload: policy.Unlimited}.order(b.order, &in)
+	require.NoError(t, err)
 	return b
 }
 

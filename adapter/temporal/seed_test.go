@@ -30,7 +30,7 @@ func TestASeedMakesTheWaitsOfARunInProcess(t *testing.T) {
 	} {
 		b := newBench(t, Worker{Model: model()}, loop.Config{Seed: given.config})
 		var err error
-		b.order, err = Options{ID: "order-42", TaskQueue: "q", Seed: given.own}.order(b.order)
+		b.order, err = Options{ID: "order-42", TaskQueue: "q", Seed: given.own}.order(b.order, nil)
 		require.NoError(t, err)
 		r, err := b.run()
 		require.NoError(t, err)

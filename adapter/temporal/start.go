@@ -18,7 +18,6 @@ import (
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
-	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/schema"
 	"github.com/retake-go/retake/session"
@@ -38,8 +37,8 @@ type Options struct {
 	// Seed is the session's own seed of the jitter. It goes before that of the config or action; empty means
 	// that one or, without one, the ID.
 	Seed string
-	// Session is the snapshot of the session after an earlier run ([Handle.Session]); nil begins a new
-	// one.
+	// Session is the snapshot of the session after an earlier run ([Handle.Session] or
+	// [session.Session.Snapshot]); nil begins a new one. The run continues its conversation.
 	Session []byte
 	// Person makes a person the planner instead of the worker's: see [Handle.Plan].
 	Person bool
@@ -68,10 +67,10 @@ func (o Options) Validate() error {
 		errs = append(errs, errors.New("task_queue: is empty; give the task queue of the workers"))
 	}
 	if o.Session != nil {
-		if s, err := session.ParseState(o.Session); err != nil {
+		if s, err := session.ParseContents(o.Session); err != nil {
 			errs = append(errs, fmt.Errorf("session: %w", err))
-		} else if s.ID() != o.ID {
-			errs = append(errs, fmt.Errorf("session: has the id %q, but the option ID is %q", s.ID(), o.ID))
+		} else if id := s.State.ID(); id != o.ID {
+			errs = append(errs, fmt.Errorf("session: has the id %q, but the option ID is %q", id, o.ID))
 		}
 	}
 	if o.MaxPayload < 0 && o.MaxPayload != policy.Unlimited {
@@ -82,8 +81,7 @@ func (o Options) Validate() error {
 }
 
 // Run executes [loop.Loop.Run] on workers, and waits for the end. cfg has only data: its Tools must be nil,
-// because tools belong to the worker. The conversation before the run is that of the input's History,
-// whatever [Options].Session holds.
+// because tools belong to the worker.
 //
 // A run without an answer returns a [loop.RetryExhaustedError] with the reducer's, tool's or provider's
 // error, if there is one. A [SizeError] or a [RunError] says why the run could not continue. Any other
@@ -127,7 +125,7 @@ func Do(ctx context.Context, c client.Client, o Options, a *loop.Action) error {
 	if err != nil {
 		return err
 	}
-	h, err := start(ctx, c, o, order{Config: m})
+	h, err := start(ctx, c, o, order{Config: m}, nil)
 	if err != nil {
 		return err
 	}
@@ -141,10 +139,10 @@ func Start(ctx context.Context, c client.Client, o Options, in loop.Input, cfg l
 	if err != nil {
 		return nil, err
 	}
-	return start(ctx, c, o, run)
+	return start(ctx, c, o, run, &in)
 }
 
-// orderOf turns the input of a run and its config into an order.
+// orderOf turns the input of a run and its config into an order without the conversation before the run.
 func orderOf(in loop.Input, cfg loop.Config) (order, error) {
 	if err := in.Validate(); err != nil {
 		return order{}, fmt.Errorf("temporal: input: %w", err)
@@ -154,7 +152,6 @@ func orderOf(in loop.Input, cfg loop.Config) (order, error) {
 		return order{}, fmt.Errorf("temporal: %w", err)
 	}
 	o.Config.RequestID, o.Config.Deadline = in.RequestID, in.Deadline
-	o.Messages = slices.Concat(in.History, []message.Message{in.Message()})
 	return o, nil
 }
 
@@ -201,7 +198,7 @@ func Order(o Options, in loop.Input, cfg loop.Config) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	run, err = o.order(run)
+	run, err = o.order(run, &in)
 	return over(run), err
 }
 
@@ -215,29 +212,59 @@ func Outcome(get func(valuePtr any) error) (loop.Result, error) {
 	return r.v.result()
 }
 
-// order completes an order with the options.
-func (o Options) order(in order) (order, error) {
-	if err := o.Validate(); err != nil {
-		return in, fmt.Errorf("temporal: %w", err)
+// order completes an order with the options and the input of its run; nil for a single action.
+func (o Options) order(run order, in *loop.Input) (order, error) {
+	err := o.Validate()
+	if err == nil {
+		err = o.goOn(&run, in)
 	}
-	in.Session, in.Tools, in.After, in.Person, in.Attributes = o.ID, o.Tools, o.Session, o.Person,
-		o.SearchAttributes
-	in.Config.Seed = cmp.Or(o.Seed, in.Config.Seed)
-	return in, measured(cmp.Or(o.MaxPayload, defaultMaxPayload), "the beginning of the run", in)
+	if err != nil {
+		return run, fmt.Errorf("temporal: %w", err)
+	}
+	run.Session, run.Tools, run.Person, run.Attributes = o.ID, o.Tools, o.Person, o.SearchAttributes
+	run.Config.Seed = cmp.Or(o.Seed, run.Config.Seed)
+	return run, measured(cmp.Or(o.MaxPayload, defaultMaxPayload), "the beginning of the run", run)
 }
 
-func start(ctx context.Context, c client.Client, o Options, in order) (*Handle, error) {
-	in, err := o.order(in)
+// goOn gives an order the session before it and, if it has an input, the conversation and the prompt.
+func (o Options) goOn(run *order, in *loop.Input) (err error) {
+	var held session.Contents
+	if o.Session != nil {
+		if held, err = session.ParseContents(o.Session); err == nil {
+			run.After, err = held.State.Snapshot()
+		}
+		if err != nil {
+			return fmt.Errorf("session: %w", err)
+		}
+	}
+	if in == nil {
+		return nil
+	}
+	said, known, err := engine.Before(in, held)
+	if err == nil {
+		err = session.Unanswered(said)
+	}
+	if err != nil {
+		return fmt.Errorf("input: %w", err)
+	}
+	run.Messages, run.Known = append(slices.Clip(said), in.Message()), known
+	return nil
+}
+
+func start(
+	ctx context.Context, c client.Client, o Options, run order, input *loop.Input,
+) (*Handle, error) {
+	in, err := o.order(run, input)
 	if err != nil {
 		return nil, err
 	}
 	how := o.Workflow
 	how.ID, how.TaskQueue = o.ID, o.TaskQueue
-	run, err := c.ExecuteWorkflow(ctx, how, cmp.Or(o.Agent, DefaultAgent), over(in))
+	began, err := c.ExecuteWorkflow(ctx, how, cmp.Or(o.Agent, DefaultAgent), over(in))
 	if err != nil {
 		return nil, fmt.Errorf("temporal: %w", err)
 	}
-	return &Handle{client: c, id: run.GetID(), run: run}, nil
+	return &Handle{client: c, id: began.GetID(), run: began}, nil
 }
 
 // Get returns the run of a session, whether or not it has ended. A session that does not exist is an error
@@ -285,8 +312,8 @@ func (r report) result() (loop.Result, error) {
 	return loop.ResultOf(engine.End{State: st}, r.Cause.cause())
 }
 
-// Session waits for the end of the run and returns the snapshot of its session, for [Options].Session of
-// the next run.
+// Session waits for the end of the run and returns the snapshot of its session with the conversation, for
+// [Options].Session of the next run.
 func (h *Handle) Session(ctx context.Context) ([]byte, error) {
 	r, err := h.report(ctx)
 	if err != nil {
@@ -299,7 +326,7 @@ func (h *Handle) Session(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("temporal: the report: %w", err)
 	}
-	return st.Session.Snapshot()
+	return st.Contents().Snapshot()
 }
 
 // Status returns the current status of the run.

@@ -154,6 +154,32 @@ func TestFaultsOfAWorkerAreNamed(t *testing.T) {
 	require.ErrorContains(t, err, "system: ")
 }
 
+// A run continues the conversation of the session that it is given, as in process.
+func TestARunContinuesTheConversationOfItsSession(t *testing.T) {
+	first := newBench(t, Worker{Model: looptest.NewModel(looptest.Say("Hello to you."))}, loop.Config{})
+	_, err := first.run()
+	require.NoError(t, err)
+	var out wire[report]
+	require.NoError(t, first.GetWorkflowResult(&out))
+	st, err := machine.Restore(out.v.State)
+	require.NoError(t, err)
+	o := Options{ID: "order-42", TaskQueue: "q"}
+	o.Session, err = st.Contents().Snapshot()
+	require.NoError(t, err)
+	texts := func(in loop.Input) (all []string) {
+		run, err := o.order(order{}, &in)
+		require.NoError(t, err)
+		for _, m := range run.Messages {
+			all = append(all, m.Text)
+		}
+		return all
+	}
+	assert.Equal(t, []string{"Hello.", "Hello to you.", "And?"}, texts(loop.Input{Prompt: "And?"}))
+	assert.Equal(t, []string{"And?"}, texts(loop.Input{Prompt: "And?", NewConversation: true}))
+	_, err = o.order(order{}, &loop.Input{Prompt: "And?", History: st.Transcript()})
+	require.EqualError(t, err, "temporal: input: history: the session holds a conversation of 2 messages: leave History out to continue it, or set NewConversation to begin another")
+}
+
 func TestWhatAWorkerLacksEndsTheRunAtOnce(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(*order)

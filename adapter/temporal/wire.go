@@ -38,6 +38,8 @@ type order struct {
 	// Tools are the names of the tools to offer; nil means all.
 	Tools    []string          `json:"tools"`
 	Messages []message.Message `json:"messages,omitempty"`
+	// Known is what is known of the conversation in Messages besides them; nil for nothing.
+	Known *projection.Kept `json:"known,omitempty"`
 	// After is the state after an earlier run of the session.
 	After json.RawMessage `json:"after,omitempty"`
 	// Person makes a person the planner.

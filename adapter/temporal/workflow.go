@@ -115,8 +115,8 @@ func (f *flow) enter() error {
 	if err := f.begin(); err != nil {
 		return err
 	}
-	return f.step(machine.Event{Kind: machine.Started, Messages: f.in.Messages, Warnings: f.begun.Warnings,
-		Hears: f.begun.Hears})
+	return f.step(machine.Event{Kind: machine.Started, Messages: f.in.Messages, Kept: f.in.Known,
+		Warnings: f.begun.Warnings, Hears: f.begun.Hears})
 }
 
 // begin asks the worker what it has, and makes the idle state.

@@ -30,9 +30,9 @@ func (r *Runner) Start(at time.Time, messages ...message.Message) ([]machine.Eff
 		return nil, err
 	}
 	effects, err := r.Step(machine.Event{Kind: machine.Started, At: at, Messages: talk.Printable(messages),
-		Kept: r.kept, Warnings: r.doubtful, Hears: Hears(r.s)})
+		Kept: r.known, Warnings: r.doubtful, Hears: Hears(r.s)})
 	if err == nil {
-		r.said, r.kept = nil, nil
+		r.said, r.known = nil, nil
 	}
 	return effects, err
 }

@@ -58,15 +58,15 @@ func (in *Input) Message() message.Message {
 // anew reports whether the conversation before the run is not that of the session.
 func (in *Input) anew() bool { return in != nil && (in.NewConversation || len(in.History) > 0) }
 
-// Before returns the conversation that a run continues, and what is known of it: the History of its input, or
-// what its session holds. It is an error if there are both, unless the input begins a new one.
-func Before(in *Input, held session.Contents) ([]message.Message, projection.Kept, error) {
+// Before returns the conversation that a run continues, and what is known of it or nil: the History of its
+// input, or what its session holds. It is an error if there are both, unless the input begins a new one.
+func Before(in *Input, held session.Contents) ([]message.Message, *projection.Kept, error) {
 	switch known := len(held.Conversation); {
 	case !in.anew():
-		return held.Conversation, held.Kept, nil
+		return held.Conversation, held.Known(), nil
 	case known > 0 && !in.NewConversation:
-		return nil, projection.Kept{}, fmt.Errorf("history: the session holds a conversation of %d messages: "+
-			"leave History out to continue it, or set NewConversation to begin another", known)
+		return nil, nil, fmt.Errorf("history: the session holds a conversation of %d messages: leave History "+
+			"out to continue it, or set NewConversation to begin another", known)
 	}
-	return in.History, projection.Kept{}, nil
+	return in.History, nil, nil
 }

@@ -66,9 +66,9 @@ type Runner struct {
 	// begun are the calls of the current reply, by index, that began and have no outcome.
 	begun []int
 	// said is what the run begins with: what its journal lacks of the conversation before it, and the prompt.
-	// kept is what is known of that besides the messages; nil if the state has it.
-	said []message.Message
-	kept *projection.Kept
+	// known is what is known of the conversation besides the messages; nil if the state has it.
+	said  []message.Message
+	known *projection.Kept
 	// failing are the last errors of calls that failed, by key, and toolErrors those of
 	// [machine.State.ToolFailures], nil for failures of another process.
 	failing    map[string]error
@@ -165,7 +165,7 @@ func (r *Runner) begin(m *machine.Compiled, in *Input) error {
 
 // goOn continues the conversation before the run.
 func (r *Runner) goOn(in *Input, single bool) error {
-	said, kept, err := r.before(in, single)
+	said, known, err := r.before(in, single)
 	if err == nil && !single {
 		err = session.Unanswered(said)
 	}
@@ -174,11 +174,11 @@ func (r *Runner) goOn(in *Input, single bool) error {
 	case r.journal != nil:
 		said = r.journal.GoOn(&r.st, said)
 	case !single && !in.anew():
-		r.st.Continue(said, kept)
+		r.st.Continue(said, known)
 		said = nil
 	}
-	if len(said) > 0 && len(kept.Turns)+len(kept.Cuts) > 0 {
-		r.kept = &kept
+	if len(said) > 0 {
+		r.known = known
 	}
 	if !single {
 		said = append(slices.Clip(said), in.Message())
@@ -189,22 +189,22 @@ func (r *Runner) goOn(in *Input, single bool) error {
 
 // before returns the conversation before the run, and what is known of it. A single action says nothing: it
 // keeps the conversation of its journal for the next run.
-func (r *Runner) before(in *Input, single bool) ([]message.Message, projection.Kept, error) {
+func (r *Runner) before(in *Input, single bool) ([]message.Message, *projection.Kept, error) {
 	switch {
 	case single && r.journal == nil:
-		return in.History, projection.Kept{}, nil
+		return in.History, nil, nil
 	case single:
 		held, err := r.journal.Contents()
 		if errors.Is(err, journal.ErrRedacted) {
 			err = nil // it is of no use to the tries
 		}
-		return held.Conversation, held.Kept, err
+		return held.Conversation, held.Known(), err
 	}
-	said, kept, err := Before(in, session.DriverOf(r.s).Contents())
+	said, known, err := Before(in, session.DriverOf(r.s).Contents())
 	if err != nil {
 		err = fmt.Errorf("loop: input: %w", err)
 	}
-	return said, kept, err
+	return said, known, err
 }
 
 // inherit gives a session that has nothing yet what its journal has.

@@ -430,9 +430,11 @@ func (st *State) GoOn(from *State) {
 	st.transcript, st.turns, st.Cuts = from.transcript, from.turns, from.Cuts
 }
 
-// Continue is GoOn for a conversation without its state.
-func (st *State) Continue(said []message.Message, kept projection.Kept) {
-	st.transcript, st.turns, st.Cuts = seq.Of(said...), seq.Of(kept.Turns...), kept.Cuts
+// Continue is GoOn for a conversation without its state. known is what is known of it; nil means nothing.
+func (st *State) Continue(said []message.Message, known *projection.Kept) {
+	if st.transcript = seq.Of(said...); known != nil {
+		st.turns, st.Cuts = seq.Of(known.Turns...), known.Cuts
+	}
 }
 
 // Kept returns what is known of the transcript besides its messages. It is read-only.
