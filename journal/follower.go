@@ -49,12 +49,7 @@ func (f *Follower) skip(in io.Reader) (err error) {
 		return nil
 	}
 	// A file can be led beyond its end: the last byte has to be there, too.
-	if s, can := in.(io.Seeker); can {
-		_, err = s.Seek(f.r.end-1, io.SeekStart)
-	} else {
-		_, err = io.CopyN(io.Discard, in, f.r.end-1)
-	}
-	if err == nil {
+	if err = leadTo(in, f.r.end-1); err == nil {
 		_, err = io.ReadFull(in, make([]byte, 1))
 	}
 	if err == io.EOF {

@@ -16,17 +16,20 @@ import (
 )
 
 // Journal is the journal of one session, open for its one writer. Open it with [Open], make the session with
-// it ([session.Config].Journal), and close it after the last run. It is safe for concurrent use.
+// it ([session.Config].Journal), and close it after the last run. It is held until then, except while its log
+// rests ([Journal.Rest]) or it is released ([Journal.Release]), as in a pool. It is safe for concurrent use.
 type Journal struct {
-	log      Log
 	store    Store
 	settings Settings
 	session  string
 
-	mu   sync.Mutex
-	ctx  context.Context
-	head hash
-	end  int64
+	mu  sync.Mutex
+	ctx context.Context
+	// log is nil while the journal is released and its log cannot rest.
+	log Log
+	// head is the hash of the last line of the chain, which begins at headAt.
+	head        hash
+	headAt, end int64
 	folds
 	// pending are lines to write with the next append.
 	pending []byte
@@ -104,10 +107,12 @@ func (j *Journal) ofLog(do func(Rester) error) error {
 	if j.broken != nil {
 		return j.stops()
 	}
-	if log, rests := j.log.(Rester); rests {
-		if err := do(log); err != nil {
-			return j.failed(err)
-		}
+	err := j.reopen()
+	if log, rests := j.log.(Rester); rests && err == nil {
+		err = do(log)
+	}
+	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return j.failed(err)
 	}
 	return nil
 }
@@ -276,6 +281,9 @@ func (j *Journal) Begin(h Header, st machine.State) error {
 	if j.broken != nil {
 		return j.stops()
 	}
+	if err := j.reopen(); err != nil {
+		return j.failed(err)
+	}
 	if j.file.Unfinished() {
 		return heldError("its last run has not ended: continue it with Loop.Resume, or with Loop.Run of the same " +
 			"request; or use another session for the new run")
@@ -411,15 +419,18 @@ func (j *Journal) enqueue(rec Record) error {
 	if err != nil {
 		return err
 	}
-	j.pending = lines
 	if rec.Note == nil {
-		j.head = head
+		j.head, j.headAt = head, j.end+int64(len(j.pending))
 	}
+	j.pending = lines
 	return nil
 }
 
 func (j *Journal) flush(durable bool) error {
 	j.held = false
+	if err := j.reopen(); err != nil {
+		return j.failed(err)
+	}
 	if err := j.log.Append(j.ctx, j.end, j.pending, durable); err != nil {
 		return j.failed(err)
 	}
@@ -466,8 +477,10 @@ func (j *Journal) Close() error {
 	case j.broken == nil && j.held:
 		err = j.flush(false)
 	}
-	j.broken = errClosed
-	return errors.Join(err, chain.Bounded(j.log.Close()))
+	if j.broken = errClosed; j.log != nil {
+		err = errors.Join(err, chain.Bounded(j.log.Close()))
+	}
+	return err
 }
 
 var errClosed = fmt.Errorf("%w: it is closed: open it again", ErrUnwritable)

@@ -13,7 +13,13 @@ func (j *Journal) read(session string) error {
 	}
 	defer in.Close()
 	r := NewReader(in)
-	if err := r.each(func(e *entry) error { return j.take(j.ctx, e) }); err != nil {
+	err = r.each(func(e *entry) error {
+		if e.kind != kindNote {
+			j.headAt = e.offset
+		}
+		return j.take(j.ctx, e)
+	})
+	if err != nil {
 		return err
 	}
 	if h := j.file.Header; h.Format != "" && h.Session != session {

@@ -20,7 +20,8 @@ type Store interface {
 // the lock of it. Until [Rester.Wake] nobody holds the journal, and another writer may take it.
 type Rester interface {
 	Log
-	// Rest lets go. A second call does nothing.
+	// Rest lets go. A second call does nothing. The error is [errors.ErrUnsupported] if it is around a log
+	// that cannot rest; then Wake returns it, too.
 	Rest() error
 	// Wake takes the journal again; it does nothing if that is held. It returns a [ConflictError] if another
 	// writer holds the journal or has put another in its place. Read, Append and Replace call it.

@@ -168,11 +168,12 @@ func (t *PoolRun) done(end *ending) {
 	t.release(end.err)
 }
 
-// release releases the session of a run that is over, and tells the tracers.
+// release releases the session of a run that is over, and its journal, and tells the tracers.
 func (t *PoolRun) release(err error) {
 	if !t.begun {
 		return
 	}
+	defer t.run.journal.Release()
 	defer t.run.close()
 	if !t.run.over {
 		t.run.ended(err)

@@ -12,6 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/session"
 )
 
 // testKeeper tests stores that are a [journal.Keeper], and whose journals can be deleted. Each call of fresh
@@ -24,6 +27,7 @@ func testKeeper(t *testing.T, fresh func(t *testing.T) journal.Store) {
 		"a_deleted_journal_is_gone":                         testDelete,
 		"a_held_journal_is_not_deleted":                     testDeleteHeld,
 		"old_ends_are_pruned_and_nothing_else":              testPrune,
+		"what_a_pool_has_ended_is_held_by_nobody":           testPoolEnds,
 	} {
 		t.Run(name, func(t *testing.T) {
 			k, ok := fresh(t).(journal.Keeper)
@@ -235,4 +239,53 @@ func testPrune(t *testing.T, k journal.Keeper) {
 	all := stats(t, k)
 	require.Len(t, all, 1)
 	assert.Equal(t, "left", all[0].Session, "a run that has not ended stays")
+}
+
+// testPoolEnds tests that a pool holds no journal of a session whose run has ended, although the journal is
+// open for the next run.
+func testPoolEnds(t *testing.T, k journal.Keeper) {
+	model := loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
+		return message.Reply{Text: "Hello.", Finish: message.Stop}, nil
+	})
+	var ends []error
+	p, err := loop.NewPool(loop.PoolConfig{Model: model,
+		Done: func(_ *session.Session, _ loop.Result, err error) { ends = append(ends, err) }})
+	require.NoError(t, err)
+	next := func(s *session.Session, say string) error {
+		if _, err := p.Add(s, loop.Input{Prompt: say}); err != nil {
+			return err
+		}
+		require.NoError(t, p.Run(t.Context(), 1))
+		return ends[len(ends)-1]
+	}
+	sessions := map[string]*session.Session{}
+	for _, id := range []string{"goes", "stays", "compacted", "other"} {
+		j, err := journal.Open(t.Context(), k, id, journal.Settings{})
+		require.NoError(t, err)
+		t.Cleanup(func() { assert.NoError(t, j.Close()) })
+		sessions[id], err = session.New(session.Config{ID: id, Journal: j})
+		require.NoError(t, err)
+		require.NoError(t, next(sessions[id], "Hello."))
+	}
+	for _, s := range stats(t, k) {
+		assert.False(t, s.Held, s.Session)
+	}
+	now := time.Now()
+	retention := journal.Retention{Older: time.Nanosecond}
+	require.NoError(t, journal.Prune(t.Context(), k, retention, now.Add(time.Hour), func(p journal.Pruned) bool {
+		require.NoError(t, p.Err)
+		return p.Session == "goes"
+	}))
+	_, err = k.Peek(t.Context(), "goes")
+	require.ErrorIs(t, err, journal.ErrNoRun)
+	require.NoError(t, journal.Compact(t.Context(), k, "compacted", nil))
+	run(t, k, "other", "Hello?")
+
+	require.NoError(t, next(sessions["stays"], "And now?"), "a look changes nothing")
+	for _, id := range []string{"goes", "compacted", "other"} {
+		require.ErrorIs(t, next(sessions[id], "And now?"), journal.ErrConflict, id)
+	}
+	_, err = k.Peek(t.Context(), "goes")
+	require.ErrorIs(t, err, journal.ErrNoRun, "it does not come back")
+	assert.Len(t, summaries(t, k, journal.Filter{}, now), 3)
 }

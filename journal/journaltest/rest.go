@@ -15,7 +15,11 @@ func resting(t *testing.T, s journal.Store, session string) journal.Rester {
 	log, rests := open(t, s, session).(journal.Rester)
 	if rests {
 		require.NoError(t, log.Append(t.Context(), 0, []byte("one\n"), false))
-		require.NoError(t, log.Rest())
+		err := log.Rest()
+		if errors.Is(err, errors.ErrUnsupported) {
+			return nil
+		}
+		require.NoError(t, err)
 		require.NoError(t, log.Rest())
 	}
 	return log
@@ -40,11 +44,7 @@ func testRest(t *testing.T, s journal.Store) {
 	assert.Equal(t, "one\ntwo\n", read(t, open(t, s, "alone")))
 
 	log = resting(t, s, "taken")
-	other, err := s.Open(t.Context(), "taken")
-	if errors.Is(err, journal.ErrConflict) {
-		return // it is a log around one that cannot rest
-	}
-	require.NoError(t, err)
+	other := open(t, s, "taken")
 	require.ErrorIs(t, log.Wake(), journal.ErrConflict)
 	require.ErrorIs(t, log.Append(t.Context(), 4, []byte("mine\n"), false), journal.ErrConflict)
 	require.NoError(t, other.Close())

@@ -235,7 +235,8 @@ func (l *log) Replace(ctx context.Context, at int64, lines []byte) error {
 	return err
 }
 
-// Rest implements [journal.Rester], if the log that has the sealed journal does.
+// Rest implements [journal.Rester]. The error is [errors.ErrUnsupported] if the log of the
+// sealed journal cannot.
 func (l *log) Rest() error { return l.rest(journal.Rester.Rest) }
 
 // Wake implements [journal.Rester].
@@ -245,7 +246,7 @@ func (l *log) rest(do func(journal.Rester) error) error {
 	if in, rests := l.in.(journal.Rester); rests {
 		return do(in)
 	}
-	return nil
+	return errors.ErrUnsupported
 }
 
 // Close implements [journal.Log].
