@@ -141,19 +141,13 @@ func (a *action) repeat(sig string) {
 func (s *step) feed(a *action, d *Decision, f *fault.Failure, detail string) {
 	in := s.input(a, d.MaxAttempts, f, detail)
 	in.At, in.Delay, in.Scheduled = s.At, d.Delay, d.Retry
-	s.recorded(d, f.Issues, &in)
+	d.Feedback = s.addFeedback(in)
+	s.decided(d, d.Feedback.Issues)
 	a.Last, a.Over = d.Feedback, false
 }
 
 // decided records a decision and its attempt.
-func (s *step) decided(d *Decision, issues []fault.Issue) { s.recorded(d, issues, nil) }
-
-// recorded records a decision and its attempt. in is the input for its feedback, or nil.
-func (s *step) recorded(d *Decision, issues []fault.Issue, in *feedback.Input) {
-	if in != nil {
-		d.Feedback = s.addFeedback(*in)
-		issues = d.Feedback.Issues
-	}
+func (s *step) decided(d *Decision, issues []fault.Issue) {
 	s.waste(d)
 	d.Cost = s.kept.OwedCost
 	s.Session = s.Session.AddAttempt(session.Attempt{
@@ -273,24 +267,41 @@ func (s *step) transportPolicy() *policy.RetryPolicy { return &s.policies.transp
 
 // requestFailed judges a failed model call or try, or adds it to the questions for the planner. The model
 // is not told.
-func (s *step) requestFailed(name string, f fault.Failure) {
-	at, verdict := s.requestVerdict(name, &f)
+func (s *step) requestFailed(f fault.Failure) {
 	if s.consulted(f.Class) {
-		s.consult(Question{Position: at, Plane: fault.Transport, Decision: verdict, Failure: f})
+		s.consult(Question{Position: s.requestAt(), Plane: fault.Transport, Decision: s.requestVerdict(&f), Failure: f})
 		return
 	}
-	s.decidedTransport(at, f, verdict)
+	s.decideRequest(f)
+}
+
+// decideRequest follows the policy's decision on a failed model call or try.
+func (s *step) decideRequest(f fault.Failure) {
+	verdict := s.requestVerdict(&f)
+	s.decidedTransport(s.requestAt(), f, verdict)
 	s.spend(verdict.Delay)
 }
 
-// requestVerdict returns the position of the current request and the policy's decision on its failure.
-func (s *step) requestVerdict(name string, f *fault.Failure) (Position, policy.Decision) {
-	p := s.transportPolicy()
-	return Position{Action: name, Attempt: s.kept.Transport, MaxAttempts: p.MaxAttempts},
-		policy.Decide(p, &policy.Position{
-			Attempt: s.kept.Transport, Now: s.At, Deadline: s.Config.Deadline, Waited: s.kept.TransportWaited,
-			Key: s.key(p, f, name, s.Turn, fault.Transport),
-		}, f)
+// requestAt returns the position of the current model call or try on the transport plane.
+func (s *step) requestAt() Position {
+	return Position{
+		Action: s.Config.Action, Attempt: s.kept.Transport, MaxAttempts: s.transportPolicy().MaxAttempts,
+	}
+}
+
+// requestVerdict returns the policy's decision on the failure of the current request.
+func (s *step) requestVerdict(f *fault.Failure) policy.Decision {
+	return s.transportVerdict(s.transportPolicy(), s.requestAt(), s.kept.TransportWaited, f)
+}
+
+// transportVerdict returns a policy's decision on a failed attempt of the transport plane.
+func (s *step) transportVerdict(
+	p *policy.RetryPolicy, at Position, waited time.Duration, f *fault.Failure,
+) policy.Decision {
+	return policy.Decide(p, &policy.Position{
+		Attempt: at.Attempt, Now: s.At, Deadline: s.Config.Deadline, Waited: waited,
+		Key: s.key(p, f, at.Action, s.Turn, fault.Transport),
+	}, f)
 }
 
 // spend counts an attempt of the current request and the wait after it.

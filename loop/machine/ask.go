@@ -82,7 +82,8 @@ func (s *step) asksPeople() bool {
 			continue
 		}
 		p := s.policyOf(c.Tool).Approval.Whole()
-		a := Ask{Index: c.Index, Tool: c.Tool, CallID: c.ID, Key: c.Key, Arguments: c.Arguments, At: s.At}
+		a := Ask{Index: c.Index, Tool: c.Tool, CallID: c.ID, Key: c.Key, Arguments: c.Arguments, At: s.At,
+			Deadline: s.openUntil(p.Timeout)}
 		switch rule := s.approvalRule(c, &p); {
 		case c.Lost != nil:
 			a.Kind, a.Failure, a.Default = AskDoubt, &c.Lost.Failure, NobodyKnows
@@ -94,16 +95,21 @@ func (s *step) asksPeople() bool {
 				a.Default = Approve
 			}
 		}
-		if a.Deadline = s.Config.Deadline; p.Timeout != policy.Unlimited {
-			if until := s.At.Add(p.Timeout); a.Deadline.IsZero() || until.Before(a.Deadline) {
-				a.Deadline = until
-			}
-		}
 		a.ID = s.askID(&a, fmt.Sprint(c.Transport))
 		open = append(open, a)
 	}
 	s.ask(open)
 	return len(open) > 0
+}
+
+// openUntil returns the deadline of a question that is open for so long, if that is above 0, and no longer
+// than the run's time.
+func (s *step) openUntil(timeout time.Duration) time.Time {
+	until := s.At.Add(timeout)
+	if timeout <= 0 || !s.Config.Deadline.IsZero() && s.Config.Deadline.Before(until) {
+		return s.Config.Deadline
+	}
+	return until
 }
 
 // ask asks the open questions.

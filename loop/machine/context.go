@@ -91,10 +91,8 @@ func (s *step) keepBatch(b *Batch) {
 			t.Failed = append(t.Failed, c.Tool)
 		}
 		if c.began() && !c.ReadOnly {
-			inDoubt := slices.ContainsFunc(s.InDoubt, func(d doubt) bool { return d.Key == c.Key })
 			t.Calls = append(t.Calls, projection.Call{Tool: c.Tool, Arguments: string(c.Arguments), Said: c.Answer,
-				Failed:  c.Status != callAnswered,
-				InDoubt: inDoubt})
+				Failed: c.Status != callAnswered, InDoubt: s.doubtOf(c.Key) != nil})
 		}
 	}
 	if len(t.Passed) > 0 || len(t.Calls) > 0 {
@@ -207,7 +205,7 @@ func (s *step) shortened() error {
 	s.remeasure(asked.Tokens, cut)
 	if f := s.kept.Tight; f != nil && freed == 0 && cut.Summarise == nil {
 		s.kept.Tight = nil
-		d := s.recordTransport(s.refusedAt(), *f, policy.Decision{Reason: policy.ReasonContextFull}, Charged{})
+		d := s.recordTransport(s.requestAt(), *f, policy.Decision{Reason: policy.ReasonContextFull}, Charged{})
 		s.exhaust(d, *f)
 		return s.proceed(nextCall)
 	}
@@ -246,7 +244,7 @@ func (s *step) callShorter() error {
 
 // makeAgain makes a call again that a provider refused, now that it may fit. It costs no attempt.
 func (s *step) makeAgain(f *fault.Failure, why policy.Reason) error {
-	s.recordTransport(s.refusedAt(), *f, policy.Decision{Retry: true, Reason: why}, Charged{})
+	s.recordTransport(s.requestAt(), *f, policy.Decision{Retry: true, Reason: why}, Charged{})
 	return s.makeNext()
 }
 
@@ -257,12 +255,6 @@ func (s *step) makeNext() error {
 		s.makeCall(call)
 	}
 	return err
-}
-
-// refusedAt is the position of a call that the provider refused, because it is too large.
-func (s *step) refusedAt() Position {
-	most := s.transportPolicy().MaxAttempts
-	return Position{Action: AnswerAction, Attempt: s.kept.Transport, MaxAttempts: most}
 }
 
 // summarised takes over a summary and goes on with the other steps.

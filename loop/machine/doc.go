@@ -25,7 +25,7 @@
 //
 // [Cancelled] and [Adjusted] are valid in every phase but [Idle] and [Stopped]; [Dispatched] is valid in
 // every phase. An event that does not fit returns an [EventError] and leaves the state unchanged. The table
-// in step.go lists the phases and their events.
+// in step.go lists what each phase waits for.
 //
 // A [State] is a value. A copy may be stepped, too, and neither sees what the other appends.
 package machine

@@ -95,20 +95,14 @@ func (s *step) granted() error {
 	if s.Config.Single {
 		return s.nextTry()
 	}
-	call, err := s.nextCall()
-	if err == nil {
-		s.makeCall(call)
-	}
-	return err
+	return s.makeNext()
 }
 
 // denied ends the run, or asks the planner. No attempt was made, and none is charged.
 func (s *step) denied(g *Grant) error {
 	q := Question{
-		Position: Position{Action: s.Config.Action, Attempt: max(s.kept.Transport, 1),
-			MaxAttempts: s.transportPolicy().MaxAttempts},
-		Plane: fault.Transport, Failure: fault.Failure{Plane: fault.Transport, Class: fault.RateLimit,
-			Message: "limiter: " + g.String()},
+		Position: s.requestAt(), Plane: fault.Transport,
+		Failure:  fault.Failure{Plane: fault.Transport, Class: fault.RateLimit, Message: "limiter: " + g.String()},
 		Decision: policy.Decision{Reason: policy.ReasonLimited, Detail: policy.Detail{Wait: g.Wait, Room: g.Left}},
 	}
 	next := nextCall
@@ -124,7 +118,7 @@ func (s *step) denied(g *Grant) error {
 	if g.Denied == limit.DownTooLong {
 		q.Failure.Class = fault.Unavailable
 	}
-	if g.Denied == limit.TooLate && !s.Config.Deadline.IsZero() && !s.At.Add(g.Wait).Before(s.Config.Deadline) {
+	if g.Denied == limit.TooLate && s.outlasts(g.Wait) {
 		q.Reason = policy.ReasonDeadline
 	}
 	q.Exhausted = true

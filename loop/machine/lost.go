@@ -68,14 +68,19 @@ func (s *step) toolLost(c *BatchCall, end *ToolEnd) error {
 func (s *step) lost(c *BatchCall, v Verdict, f fault.Failure) {
 	verdict := s.toolVerdict(c, v, f)
 	if verdict.Retry {
-		s.decidedTransport(s.callPosition(c), f, verdict)
-		c.Transport++
-		c.Waited = backoff.Sum(c.Waited, verdict.Delay)
+		s.retryCall(c, s.callPosition(c), f, verdict)
 		return
 	}
 	if !s.asksAboutDoubt(c, v, f, verdict) {
 		s.endLost(c, v, f, verdict)
 	}
+}
+
+// retryCall records that a call is made again, and the wait before it.
+func (s *step) retryCall(c *BatchCall, at Position, f fault.Failure, again policy.Decision) {
+	s.decidedTransport(at, f, again)
+	c.Transport++
+	c.Waited = backoff.Sum(c.Waited, again.Delay)
 }
 
 // toolVerdict returns the policy's decision on a call that failed on the transport plane. There is another
@@ -94,15 +99,11 @@ func (s *step) toolVerdict(c *BatchCall, v Verdict, f fault.Failure) policy.Deci
 	if v == TryLater {
 		p = asked(p, f.Class)
 	}
-	pos := policy.Position{
-		Attempt: c.Transport, Now: s.At, Deadline: s.Config.Deadline, Waited: c.Waited,
-		Key: s.key(p, &f, c.Tool, s.Turn, fault.Transport),
-	}
-	d := policy.Decide(p, &pos, &f)
+	d := s.transportVerdict(p, s.callPosition(c), c.Waited, &f)
 	if d.Retry && d.Delay == 0 && v == TryLater && p.MaxAttempts == policy.Unlimited {
 		slow := *p
 		slow.Backoff, slow.Bases = backoff.Constant(leastLater), nil
-		return policy.Decide(&slow, &pos, &f)
+		return s.transportVerdict(&slow, s.callPosition(c), c.Waited, &f)
 	}
 	return d
 }
@@ -233,11 +234,11 @@ func (s *step) leaveOpen(c *BatchCall) {
 
 // closeDoubt removes a call that was in doubt and now has an outcome.
 func (s *step) closeDoubt(c *BatchCall) {
-	at := slices.IndexFunc(s.InDoubt, func(d doubt) bool { return d.Key == c.Key })
-	if at < 0 {
+	if s.doubtOf(c.Key) == nil {
 		return
 	}
-	if s.InDoubt = slices.Concat(s.InDoubt[:at], s.InDoubt[at+1:]); len(s.InDoubt) == 0 {
+	s.InDoubt = slices.DeleteFunc(slices.Clone(s.InDoubt), func(d doubt) bool { return d.Key == c.Key })
+	if len(s.InDoubt) == 0 {
 		s.InDoubt = nil
 	}
 }

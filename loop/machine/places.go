@@ -311,7 +311,7 @@ func (s *step) holdsPolls() bool {
 func (s *step) waitForPoll() error {
 	w := s.kept.TransportWait
 	s.Waited = backoff.Sum(s.Waited, w.Delay)
-	if d := s.Config.Deadline; !d.IsZero() && !w.Until.Before(d) {
+	if s.outlasts(w.Delay) {
 		s.kept.TransportWait = nil
 		s.stop(Outcome{Reason: policy.ReasonDeadline})
 		return nil

@@ -3,8 +3,8 @@ package machine
 import (
 	"cmp"
 	"slices"
+	"time"
 
-	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/message"
@@ -114,15 +114,16 @@ func (s *step) abort() error {
 	return nil
 }
 
-// exceedsDeadline returns a stop if the plan's delay does not end before the deadline, else zero.
-func (s *step) exceedsDeadline(p *Plan) policy.Decision {
-	if s.Config.Deadline.IsZero() {
-		return policy.Decision{}
-	}
-	if left := s.Config.Deadline.Sub(s.At); p.Delay >= left {
-		return policy.Decision{Reason: policy.ReasonDeadline, Detail: policy.Detail{Wait: p.Delay, Room: left}}
-	}
-	return policy.Decision{}
+// outlasts reports whether a delay from now does not end before the deadline.
+func (s *step) outlasts(delay time.Duration) bool {
+	d := s.Config.Deadline
+	return !d.IsZero() && !s.At.Add(delay).Before(d)
+}
+
+// tooLate is the stop for a delay that outlasts the run's time.
+func (s *step) tooLate(delay time.Duration) policy.Decision {
+	return policy.Decision{Reason: policy.ReasonDeadline,
+		Detail: policy.Detail{Wait: delay, Room: s.Config.Deadline.Sub(s.At)}}
 }
 
 // adopt applies what a plan changes for the rest of the run.
@@ -141,8 +142,8 @@ func (s *step) adopt(p *Plan) {
 
 // fallBack closes the exhausted action and continues with what came next.
 func (s *step) fallBack(p *Plan) error {
-	if stop := s.exceedsDeadline(p); stop.Reason != "" {
-		x := *s.kept.Exhausted
+	if s.outlasts(p.Delay) {
+		x, stop := *s.kept.Exhausted, s.tooLate(p.Delay)
 		x.Reason, x.Detail = stop.Reason, stop.Detail
 		s.stop(Outcome{Reason: x.Reason, Exhaustion: &x})
 		return nil
@@ -256,9 +257,7 @@ func (s *step) followPolicy(c Question) error {
 	if c.Tool != "" {
 		s.lost(s.call(c.Index), c.verdict(), c.Failure)
 	} else {
-		at, verdict := s.requestVerdict(c.Action, &c.Failure)
-		s.decidedTransport(at, c.Failure, verdict)
-		s.spend(verdict.Delay)
+		s.decideRequest(c.Failure)
 	}
 	if s.kept.Exhausted != before {
 		s.leaveConsults(policy.ReasonPlanner)
@@ -303,8 +302,8 @@ func (p *Plan) again() policy.Decision {
 // sendAgain makes the request again after the plan's delay, whatever the policy says. A different model
 // starts with its first attempt.
 func (s *step) sendAgain(p *Plan, c Question) error {
-	if stop := s.exceedsDeadline(p); stop.Reason != "" {
-		s.end(c, stop)
+	if s.outlasts(p.Delay) {
+		s.end(c, s.tooLate(p.Delay))
 		return s.abort()
 	}
 	s.adopt(p)
@@ -342,9 +341,7 @@ func (s *step) callAgain(p *Plan, c Question) error {
 		s.wait(fault.Correction, p.Delay, policy.ReasonPlanner)
 		return s.proceed(s.kept.Next)
 	}
-	s.decidedTransport(c.Position, c.Failure, p.again())
-	call.Transport++
-	call.Waited = backoff.Sum(call.Waited, p.Delay)
+	s.retryCall(call, c.Position, c.Failure, p.again())
 	return s.proceed(s.kept.Next)
 }
 

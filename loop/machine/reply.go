@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -21,18 +22,14 @@ func (s *step) replied() error {
 	s.hearReply(&r.Message)
 	if brokeOff(r.Message.Finish) {
 		s.payForAll()
-		s.requestFailed(AnswerAction, fault.Failure{Plane: fault.Transport,
-			Class: fault.Unavailable})
+		s.requestFailed(fault.Failure{Plane: fault.Transport, Class: fault.Unavailable})
 		return s.proceed(nextCall)
 	}
 	s.kept.Transport, s.kept.TransportWaited, s.kept.Nudge = 0, 0, nil
 	s.echo(&r.Message)
 	s.measured()
-	if w := wholeFault(r, s.Config.CallsOnly); w != nil {
-		return s.replyFailed(w.failure())
-	}
-	if f, over := s.tooManyCalls(r); over {
-		return s.replyFailed(f)
+	if f := s.wholeFault(r); f != nil {
+		return s.replyFailed(*f, "")
 	}
 	s.forget(r.Calls)
 	if len(r.Calls) > 0 {
@@ -61,23 +58,6 @@ func (s *step) forget(calls []Call) {
 	s.shutAll(func(a action) bool { return a.Unknown && !called[a.Name] })
 }
 
-// tooManyCalls returns the failure of a reply with more calls than the policy allows. The calls are not
-// checked.
-func (s *step) tooManyCalls(r *Reply) (f fault.Failure, over bool) {
-	limit, n := s.Policy.CallLimit(), max(r.CallsOver, len(r.Calls), len(r.Message.Calls))
-	if r.CallsOver == 0 && n <= limit {
-		return f, false
-	}
-	return fault.Failure{
-		Plane: fault.Correction, Class: fault.ToolValidation,
-		Issues: []fault.Issue{{
-			Rule: fault.RuleTooManyCalls, Expected: "at most " + several.Of(limit, "call") + " in one reply",
-			Value:  strconv.Itoa(n),
-			Source: fault.FromReply,
-		}},
-	}, true
-}
-
 // Unusable reports whether a reply cannot be used because it was truncated or refused.
 func Unusable(m message.Reply) bool {
 	return cutOff(m.Finish) || m.Refusal != "" || m.Finish == message.ContentFilter
@@ -103,11 +83,7 @@ func (s *step) shown(m *message.Reply) []message.Call {
 // of the message, which has all of them, is left out too. An empty message is left out, because providers
 // refuse it.
 func (s *step) echo(m *message.Reply) {
-	text := m.Text
-	if text == "" {
-		text = m.Refusal
-	}
-	calls, opaque := s.shown(m), m.Opaque
+	text, calls, opaque := cmp.Or(m.Text, m.Refusal), s.shown(m), m.Opaque
 	if len(calls) < len(m.Calls) {
 		opaque = ""
 	}
@@ -116,59 +92,39 @@ func (s *step) echo(m *message.Reply) {
 	}
 }
 
-// tell appends the feedback on a failed reply, unless the run ends without feedback.
-func (s *step) tell(d *Decision, issues []fault.Issue) {
-	if d.Retry || d.Feedback != nil {
-		s.say(message.Message{Role: message.User, Text: s.correct(d, issues, s.Config.Limits)})
-	}
-}
-
-// whole is a failure that makes a whole reply unusable.
-type whole struct {
-	class          fault.Class
-	rule, expected string
-}
-
-var (
-	isCutOff  = whole{fault.Truncated, fault.RuleTruncated, "a reply that is complete"}
-	isRefusal = whole{fault.Refusal, fault.RuleRefusal, "an answer"}
-	isNoCall  = whole{fault.NoOutput, fault.RuleNoCall, "a tool call"}
-	isNothing = whole{fault.NoOutput, fault.RuleNoOutput, "a tool call or an answer"}
-)
-
-// wholeFault returns the failure of a whole reply, or nil. The contents of a truncated reply are not checked.
-func wholeFault(r *Reply, callsOnly bool) *whole {
-	m := &r.Message
+// wholeFault returns the failure of a reply that cannot be used as a whole, or nil. Its contents are not
+// checked then.
+func (s *step) wholeFault(r *Reply) *fault.Failure {
+	m, limit, none := &r.Message, s.Policy.CallLimit(), len(r.Calls) == 0 && r.CallsOver == 0
+	calls := max(r.CallsOver, len(r.Calls), len(m.Calls))
 	switch {
 	case cutOff(m.Finish):
-		return &isCutOff
+		return whole(fault.Truncated, fault.RuleTruncated, "a reply that is complete", "")
 	case m.Refusal != "" || m.Finish == message.ContentFilter:
-		return &isRefusal
-	case len(r.Calls) > 0 || r.CallsOver > 0:
-		return nil
-	case callsOnly:
-		return &isNoCall
-	case strings.TrimSpace(m.Text) == "":
-		return &isNothing
+		return whole(fault.Refusal, fault.RuleRefusal, "an answer", "")
+	case none && s.Config.CallsOnly:
+		return whole(fault.NoOutput, fault.RuleNoCall, "a tool call", "")
+	case none && strings.TrimSpace(m.Text) == "":
+		return whole(fault.NoOutput, fault.RuleNoOutput, "a tool call or an answer", "")
+	case r.CallsOver > 0 || calls > limit:
+		most := "at most " + several.Of(limit, "call") + " in one reply"
+		return whole(fault.ToolValidation, fault.RuleTooManyCalls, most, strconv.Itoa(calls))
 	}
 	return nil
 }
 
-func (w *whole) failure() fault.Failure {
-	return fault.Failure{
-		Plane: fault.Correction, Class: w.class,
-		Issues: []fault.Issue{{Rule: w.rule, Expected: w.expected, Source: fault.FromReply}},
-	}
+// whole returns the failure of a whole reply.
+func whole(class fault.Class, rule, expected, value string) *fault.Failure {
+	return &fault.Failure{Plane: fault.Correction, Class: class, Issues: []fault.Issue{
+		{Rule: rule, Expected: expected, Value: value, Source: fault.FromReply}}}
 }
 
 // replyFailed charges a reply that failed as a whole to the answer, or to the tool that the failure names.
-func (s *step) replyFailed(f fault.Failure) error {
-	name := AnswerAction
-	if f.Tool != "" {
-		name = f.Tool
-	}
+// same is what the model proposed.
+func (s *step) replyFailed(f fault.Failure, same string) error {
+	name := cmp.Or(f.Tool, AnswerAction)
 	s.another(name)
-	d := s.fail(name, &f, "", "")
+	d := s.fail(name, &f, same, "")
 	if r := s.ev.Reply; r != nil && len(r.Message.Calls) > 0 {
 		shown := s.shown(&r.Message)
 		answers := unanswered(shown, "Not run: the reply as a whole could not be used.")
@@ -177,8 +133,15 @@ func (s *step) replyFailed(f fault.Failure) error {
 		}
 		s.sayAll(true, answers)
 	}
-	s.tell(d, f.Issues)
-	s.keepTurn(s.from, projection.Turn{Failed: []string{name}})
+	return s.askAnew(d, f.Issues)
+}
+
+// askAnew appends the feedback on a failed reply, unless the run ends without feedback, and asks for another.
+func (s *step) askAnew(d *Decision, issues []fault.Issue) error {
+	if d.Retry || d.Feedback != nil {
+		s.say(message.Message{Role: message.User, Text: s.correct(d, issues, s.Config.Limits)})
+	}
+	s.keepTurn(s.from, projection.Turn{Failed: []string{d.Action}})
 	return s.proceed(nextTurn)
 }
 
@@ -198,36 +161,27 @@ func (s *step) answered(r *Reply) error {
 	if a == nil {
 		a = &Answer{}
 	}
-	var (
-		d *Decision
-		f fault.Failure
-	)
 	switch {
 	case len(a.Issues) > 0:
-		s.another(AnswerAction)
-		f = fault.Failure{Plane: fault.Correction, Class: fault.StructuredOutput, Issues: a.Issues}
-		d = s.fail(AnswerAction, &f, r.Message.Text, "")
+		f := fault.Failure{Plane: fault.Correction, Class: fault.StructuredOutput, Issues: a.Issues}
+		return s.replyFailed(f, r.Message.Text)
 	case a.Reduced != nil && a.Reduced.Error != nil:
 		s.another(AnswerAction)
-		f, _ = ReducerFailure(AnswerAction, a.Reduced.Error)
-		d = s.refuse(AnswerAction, a.Reduced.Error, r.Message.Text)
+		f, _ := ReducerFailure(AnswerAction, a.Reduced.Error)
+		return s.askAnew(s.refuse(AnswerAction, a.Reduced.Error, r.Message.Text), f.Issues)
 	case s.mustHear():
 		s.shut(AnswerAction)
 		s.keepTurn(s.from, projection.Turn{Passed: []string{AnswerAction}})
 		return s.proceed(nextTurn)
-	default:
-		if err := s.reduce(a.Reduced); err != nil {
-			return err
-		}
-		s.another(AnswerAction)
-		s.pass(AnswerAction, policy.ReasonAccepted)
-		s.keepTurn(s.from, projection.Turn{Passed: []string{AnswerAction}})
-		s.stop(Outcome{OK: true, Text: r.Message.Text, Value: a.Value, Reason: policy.ReasonAccepted})
-		return nil
 	}
-	s.tell(d, f.Issues)
-	s.keepTurn(s.from, projection.Turn{Failed: []string{AnswerAction}})
-	return s.proceed(nextTurn)
+	if err := s.reduce(a.Reduced); err != nil {
+		return err
+	}
+	s.another(AnswerAction)
+	s.pass(AnswerAction, policy.ReasonAccepted)
+	s.keepTurn(s.from, projection.Turn{Passed: []string{AnswerAction}})
+	s.stop(Outcome{OK: true, Text: r.Message.Text, Value: a.Value, Reason: policy.ReasonAccepted})
+	return nil
 }
 
 // reduce applies the operations of the reducers, or records that one failed.

@@ -104,11 +104,7 @@ func (s *step) askOn(answered func(*Ask) bool) error {
 func (s *step) askAbout(p *Plan) error {
 	x := s.kept.Exhausted
 	a := Ask{Kind: AskExhausted, Index: -1, Tool: cmp.Or(x.Action, x.Tool), Failure: &x.Failure,
-		Attempt: x.Attempt,
-		Reason:  x.Reason, At: s.At, Deadline: s.Config.Deadline, Default: EndRun}
-	if until := s.At.Add(p.Delay); p.Delay > 0 && (a.Deadline.IsZero() || until.Before(a.Deadline)) {
-		a.Deadline = until
-	}
+		Attempt: x.Attempt, Reason: x.Reason, At: s.At, Deadline: s.openUntil(p.Delay), Default: EndRun}
 	if c := s.correctable(); c != nil {
 		a.Index, a.CallID, a.Key, a.Arguments = c.Index, c.ID, c.Key, c.Arguments
 	}
@@ -283,7 +279,7 @@ func (s *step) nobodyAnswered() error {
 	if first.IsZero() || s.At.Before(first) {
 		return s.eventError("it waits for a person, " + until(first))
 	}
-	if d := s.Config.Deadline; !d.IsZero() && !s.At.Before(d) {
+	if s.outlasts(0) {
 		s.stop(Outcome{Reason: policy.ReasonDeadline})
 		return nil
 	}

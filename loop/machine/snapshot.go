@@ -101,7 +101,7 @@ func (st *State) consistent() error {
 		path string
 		want string
 	}{
-		{st.Phase.row().phase != "", "phase", fmt.Sprintf("%q is not a phase", st.Phase)},
+		{waits[st.Phase] != nil, "phase", fmt.Sprintf("%q is not a phase", st.Phase)},
 		{slices.Contains([]following{"", nextTurn, nextCall, nextTools, nextTry}, next), "next",
 			fmt.Sprintf("%q is not a next step", next)},
 		{st.Config.Single || st.Phase != Trying && next != nextTry, "phase", "a try, and the run is not single"},

@@ -14,56 +14,23 @@ import (
 	"github.com/retake-go/retake/ratelimit"
 )
 
-// row describes a phase.
-type row struct {
-	phase Phase
-	// going reports that a run is in progress, which may be adjusted and cancelled. Events may be dispatched
-	// in any phase.
-	going bool
-	// waits are the other events that the phase waits for, and words is their text.
-	waits [2]EventKind
-	words string
-}
-
-// table lists which event fits which phase. Frequent phases come first.
-var table = [...]row{
-	{phase: Calling, going: true, waits: [2]EventKind{Replied, CallFailed}, words: "replied or call_failed"},
-	{phase: Trying, going: true, waits: [2]EventKind{Tried}, words: "tried"},
-	{phase: Running, going: true, waits: [2]EventKind{ToolEnded}, words: "tool_ended"},
-	{phase: Idle, waits: [2]EventKind{Started}, words: "started"},
-	{phase: Stopped, waits: [2]EventKind{Started}, words: "started"},
-	{phase: Prompting, going: true, waits: [2]EventKind{Prompted}, words: "prompted"},
-	{phase: Estimating, going: true, waits: [2]EventKind{Estimated}, words: "estimated"},
-	{phase: Queueing, going: true, waits: [2]EventKind{Granted}, words: "granted"},
-	{phase: Waiting, going: true, waits: [2]EventKind{Woke}, words: "woke"},
-	{phase: Asking, going: true, waits: [2]EventKind{Responded, Woke}, words: "responded or woke"},
-	{phase: Reducing, going: true, waits: [2]EventKind{ReducersRan}, words: "reduced"},
-	{phase: Planning, going: true, waits: [2]EventKind{Planned}, words: "planned"},
-	{phase: Shortening, going: true, waits: [2]EventKind{Shortened}, words: "shortened"},
-	{phase: Summarising, going: true, waits: [2]EventKind{Summarised}, words: "summarised"},
-}
-
-// row returns the row of the phase. No event fits an unknown phase.
-func (p Phase) row() *row {
-	for n := range table {
-		if table[n].phase == p {
-			return &table[n]
-		}
-	}
-	return &row{}
-}
-
-// fits reports whether an event of the kind fits the phase.
-func (r *row) fits(k EventKind) bool {
-	switch k {
-	case "":
-		return false
-	case Dispatched:
-		return r.phase != ""
-	case Adjusted, Cancelled, Broken, Spoken:
-		return r.going
-	}
-	return k == r.waits[0] || k == r.waits[1]
+// waits are the events that each phase waits for. Further ones fit any phase, or any in which a run goes on:
+// see [State.refuses].
+var waits = map[Phase][]EventKind{
+	Idle:        {Started},
+	Stopped:     {Started},
+	Prompting:   {Prompted},
+	Estimating:  {Estimated},
+	Queueing:    {Granted},
+	Calling:     {Replied, CallFailed},
+	Running:     {ToolEnded},
+	Trying:      {Tried},
+	Waiting:     {Woke},
+	Asking:      {Responded, Woke},
+	Reducing:    {ReducersRan},
+	Planning:    {Planned},
+	Shortening:  {Shortened},
+	Summarising: {Summarised},
 }
 
 // step is one transition: the state, which it changes, the event, which is read-only, and the effects so far.
@@ -101,8 +68,20 @@ func Step(st *State, ev *Event) ([]Effect, error) {
 
 // refuses returns why an event does not fit, or "".
 func (st *State) refuses(ev *Event) string {
-	if r := st.Phase.row(); !r.fits(ev.Kind) {
-		return "it waits for " + r.words
+	awaited, known := waits[st.Phase]
+	fits := slices.Contains(awaited, ev.Kind)
+	switch ev.Kind {
+	case Dispatched:
+		fits = known
+	case Adjusted, Cancelled, Broken, Spoken:
+		fits = known && st.Phase != Idle && st.Phase != Stopped
+	}
+	if !fits {
+		words := make([]string, len(awaited))
+		for n, k := range awaited {
+			words[n] = string(k)
+		}
+		return "it waits for " + strings.Join(words, " or ")
 	}
 	if ev.At.Before(st.At) {
 		return "its time is before that of the event before it"

@@ -216,11 +216,11 @@ func (s *step) callFailed() error {
 	}
 	if f.Plane == fault.Correction {
 		s.chargeProjection() // the model has worked
-		return s.replyFailed(f)
+		return s.replyFailed(f, "")
 	}
 	s.chargeFailed(&f)
 	if !s.probeFailed(&f) {
-		s.requestFailed(AnswerAction, f)
+		s.requestFailed(f)
 	}
 	return s.proceed(nextCall)
 }
@@ -234,7 +234,7 @@ func (s *step) tried() error {
 		return s.cancelled()
 	case f.Plane == fault.Transport:
 		if !s.probeFailed(f) {
-			s.requestFailed(name, *f)
+			s.requestFailed(*f)
 		}
 		return s.proceed(nextTry)
 	}
