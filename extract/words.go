@@ -27,7 +27,8 @@ const (
 )
 
 var words = byWord([]row[use]{
-	{"call function functioncall functioncalls invoke startfunctioncall tool toolcall toolcalls tooluse", ofCall},
+	{"call function functioncall functioncalls invoke startfunctioncall tool toolcall toolcalls tooluse",
+		ofCall},
 	{"arg argument param parameter", ofArgument},
 	{argumentKey + " " + argumentValue, ofPair},
 	{"functionresponse functionresult functionresults observation tooloutput toolresponse toolresponses " +
