@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bufio"
 	"bytes"
 	"io"
 	"iter"
@@ -82,35 +81,22 @@ func (t *terminal) nested(e *entry) {
 
 func (t *terminal) child(id string, in io.ReadCloser) {
 	defer in.Close()
-	inner := newTerminal(&indented{w: t.out},
-		Style{Color: t.color, Width: t.width - len(indent), Children: t.children})
+	var timeline bytes.Buffer
+	inner := newTerminal(&timeline, Style{Color: t.color, Width: t.width - len(indent), Children: t.children})
 	inner.depth = t.depth + 1
-	if err := inner.all(in); err != nil {
+	err := inner.all(in)
+	for text := range bytes.Lines(timeline.Bytes()) {
+		if len(text) > 1 {
+			_, _ = t.out.WriteString(indent) // it keeps its error
+		}
+		_, _ = t.out.Write(text)
+	}
+	if err != nil {
 		t.more(red, line(id+": "+err.Error()))
 	}
 }
 
 const indent = "    "
-
-// indented moves lines to the right.
-type indented struct {
-	w *bufio.Writer
-	// within is set if the last line has no end yet.
-	within bool
-}
-
-func (i *indented) Write(b []byte) (int, error) {
-	for part := range bytes.Lines(b) {
-		if !i.within && len(part) > 1 {
-			_, _ = i.w.WriteString(indent) // the writer keeps its error
-		}
-		if _, err := i.w.Write(part); err != nil {
-			return 0, err
-		}
-		i.within = part[len(part)-1] != '\n'
-	}
-	return len(b), nil
-}
 
 // childView is a child on a page.
 type childView struct {
