@@ -95,8 +95,8 @@ type pager struct {
 	was map[string]tried
 }
 
-func newPager(r *run) *pager {
-	return &pager{run: r, latest: map[message.Role]string{}, was: map[string]tried{}}
+func newPager(r *run, scrubs bool) *pager {
+	return &pager{run: r, scrubs: scrubs, latest: map[message.Role]string{}, was: map[string]tried{}}
 }
 
 // done records the size of the details.

@@ -79,8 +79,8 @@ type entry struct {
 	// lane says what took the time between from and to; 0 for nothing.
 	lane     int
 	from, to time.Duration
-	// longest is the longest wait of the run.
-	longest time.Duration
+	// Longest is the longest wait of the run.
+	Longest time.Duration `json:"-"`
 	// shown is nil if no page is made, and if the page was full.
 	shown *details
 	// bare is set if the page was full.
@@ -191,9 +191,6 @@ func (e *entry) When() string { return since(e.At) }
 func (e *entry) Uses() string {
 	return joined(", ", when(!e.told, usageText(e.Usage)), when(e.Cost > 0, "cost "+several.Money(e.Cost)))
 }
-
-// Longest is the longest wait of the run.
-func (e *entry) Longest() time.Duration { return e.longest }
 
 // Shown is never nil.
 func (e *entry) Shown() *details {

@@ -131,7 +131,7 @@ func (t told) String() string { return joined(" ", t.word, namesText(t.names)) }
 func (p Page) HTML(w io.Writer, in io.Reader) error {
 	all := &kept{entries: p.entries(), bytes: maxPage}
 	s := &scan{in: journal.NewReader(in), nests: p.Children != nil,
-		begin: func(r *run) { r.kept, r.page = all, newPager(r); r.page.scrubs = p.Scrub }}
+		begin: func(r *run) { r.kept, r.page = all, newPager(r, p.Scrub) }}
 	var runs []*run
 	left := 0
 	for r := range s.all() {
@@ -182,11 +182,10 @@ func pageOf(s *scan, all *kept, runs []*run, left int, within Page) *pageView {
 	within.children(all.all())
 	for _, r := range runs {
 		p.Title = r.header.Session
-		v := r.view(byRun[r.number])
+		v := r.view(byRun[r.number], within.Raw)
 		if within.Scrub {
 			v.Outcome = fault.ScrubText(v.Outcome)
 		}
-		within.name(v)
 		p.Runs = append(p.Runs, v)
 	}
 	if within.Only == "" {
@@ -228,17 +227,6 @@ func (p *pageView) Turns() (n int) {
 	return n
 }
 
-// name gives the turns of a run the addresses of their lines.
-func (within *Page) name(v *runView) {
-	for _, p := range v.Parts {
-		for _, s := range p.Sections {
-			if within.Raw != "" && s.Call != nil {
-				s.Line, s.Raw = s.Call.Line, within.Raw+strconv.FormatInt(s.Call.Line, 10)
-			}
-		}
-	}
-}
-
 // sourceHash names a style sheet or script in a content security policy.
 func sourceHash(text string) string {
 	sum := sha256.Sum256([]byte(text))
@@ -251,8 +239,8 @@ type policyView struct {
 	Rows  policy.Explanation
 }
 
-// view makes a run's part of the page.
-func (r *run) view(entries []*entry) *runView {
+// view makes a run's part of the page. raw is the address of the lines of the journal; empty for none.
+func (r *run) view(entries []*entry, raw string) *runView {
 	v := &runView{
 		Number: r.number, About: r.about(), Spent: r.totals.String(),
 		Tone: "warn", Result: "unfinished", Outcome: r.underWay(),
@@ -276,6 +264,9 @@ func (r *run) view(entries []*entry) *runView {
 	sections := r.sections(entries)
 	for _, s := range sections {
 		s.name()
+		if raw != "" && s.Call != nil {
+			s.Line, s.Raw = s.Call.Line, raw+strconv.FormatInt(s.Call.Line, 10)
+		}
 		s.tellAnswers()
 		s.Spent = joined(", ", lostText(r.spent(s.charge((*entry).failed))), s.took())
 		if v.Doubt == "" && r.outcome != nil && s.doubts(r.outcome.InDoubt) {
@@ -335,7 +326,7 @@ func (r *run) sections(entries []*entry) (all []*section) {
 		if s.Call == e {
 			continue
 		}
-		e.longest = r.longest
+		e.Longest = r.longest
 		if s.Doubt = s.Doubt || e.doubt != ""; s.Doubt && e.failed() {
 			e.doubt = s.all[len(s.all)-1].doubt
 		}
