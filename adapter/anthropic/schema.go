@@ -28,7 +28,7 @@ func outputSchema(raw []byte) (json.RawMessage, bool) {
 	}
 	s := subset{definitions: map[string]json.RawMessage{}, flat: map[string]bool{}}
 	for _, name := range [...]string{"$defs", "definitions"} {
-		defs, _ := kit.ReadObject(root.Get(name))
+		defs := root.Object(name)
 		for _, d := range defs {
 			s.definitions["#/"+name+"/"+d.Name] = d.Value
 		}
@@ -103,9 +103,9 @@ func (s *subset) shape(list kit.Object) {
 	says := slices.ContainsFunc(list, func(m kit.Member) bool {
 		return slices.Contains([]string{"type", "enum", "const", "anyOf", "oneOf", "allOf"}, m.Name)
 	})
-	properties, _ := kit.ReadObject(list.Get("properties"))
+	properties := list.Object("properties")
 	required := map[string]bool{}
-	for _, item := range kit.Items(list.Get("required")) {
+	for _, item := range list.Items("required") {
 		required[kit.Text(item)] = true
 	}
 	for _, p := range properties {
@@ -119,7 +119,7 @@ func (s *subset) shape(list kit.Object) {
 			s.unions++
 		}
 	}
-	bare := slices.ContainsFunc(kit.Items(list.Get("allOf")), func(item json.RawMessage) bool {
+	bare := slices.ContainsFunc(list.Items("allOf"), func(item json.RawMessage) bool {
 		within, _ := kit.ReadObject(item)
 		return within.Get("$ref") != nil
 	})

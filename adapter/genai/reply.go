@@ -39,12 +39,12 @@ type candidate struct {
 // usageOf converts the counts. Input includes the cached tokens, and output the thoughts.
 func usageOf(raw json.RawMessage) message.Usage {
 	u, _ := kit.ReadObject(raw)
-	thoughts := kit.Count(u.Get("thoughtsTokenCount"))
-	in := message.Usage{InputTokens: kit.Count(u.Get("promptTokenCount")),
-		OutputTokens: kit.Count(u.Get("candidatesTokenCount"))}
+	thoughts := u.Count("thoughtsTokenCount")
+	in := message.Usage{InputTokens: u.Count("promptTokenCount"),
+		OutputTokens: u.Count("candidatesTokenCount")}
 	return in.Add(message.Usage{
-		InputTokens: kit.Count(u.Get("toolUsePromptTokenCount")), OutputTokens: thoughts,
-		CacheReadTokens: kit.Count(u.Get("cachedContentTokenCount")), ReasoningTokens: thoughts,
+		InputTokens: u.Count("toolUsePromptTokenCount"), OutputTokens: thoughts,
+		CacheReadTokens: u.Count("cachedContentTokenCount"), ReasoningTokens: thoughts,
 	})
 }
 
@@ -96,11 +96,11 @@ var (
 func (g *received) keep(doc []byte) {
 	g.extras.Keep(doc, wholeExtras...)
 	whole, _ := kit.ReadObject(doc)
-	candidates := kit.Items(whole.Get("candidates"))
+	candidates := whole.Items("candidates")
 	var first kit.Object
 	n := slices.IndexFunc(candidates, func(c json.RawMessage) bool {
 		first, _ = kit.ReadObject(c)
-		return kit.Count(first.Get("index")) == 0
+		return first.Count("index") == 0
 	})
 	if n < 0 {
 		return

@@ -151,7 +151,7 @@ func (c *conversation) answers(calls []kit.Call) {
 func result(c kit.Call) json.RawMessage {
 	switch {
 	case c.IsError:
-		return kit.Object{kit.Field("error", kit.Quote(c.Text))}.JSON()
+		return kit.Quoted("error", c.Text)
 	case kit.IsStrict([]byte(c.Text)):
 		return kit.Object{kit.Field("output", json.RawMessage(c.Text))}.JSON()
 	}

@@ -126,6 +126,18 @@ func (o Object) Get(name string) json.RawMessage {
 // Text returns the value of a string member; empty if there is none.
 func (o Object) Text(name string) string { return Text(o.Get(name)) }
 
+// Object returns the value of a member that is an object; nil if there is none.
+func (o Object) Object(name string) Object {
+	inner, _ := ReadObject(o.Get(name))
+	return inner
+}
+
+// Items returns the items of a member that is a list: see [Items].
+func (o Object) Items(name string) []json.RawMessage { return Items(o.Get(name)) }
+
+// Count returns the value of a member that is a count: see [Count].
+func (o Object) Count(name string) int64 { return Count(o.Get(name)) }
+
 // With returns the object with a member set, at its place or at the end.
 func (o Object) With(name string, value json.RawMessage) Object {
 	o = slices.Clone(o)

@@ -38,7 +38,7 @@ func ReadError(body []byte) Said {
 		}
 		inner, _ := ReadObject(place)
 		if name == "response" || name == "choices" {
-			inner, _ = ReadObject(inner.Get("error"))
+			inner = inner.Object("error")
 		}
 		if found := readSaid(inner); found.Code+found.Sentence != "" {
 			found.Status, found.RequestID = cmp.Or(found.Status, said.Status),

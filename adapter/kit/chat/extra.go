@@ -25,16 +25,16 @@ type chatExtras struct {
 func (x *chatExtras) take(doc []byte, name string) {
 	x.Keep(doc, wholeExtras...)
 	whole, _ := kit.ReadObject(doc)
-	choices := kit.Items(whole.Get("choices"))
+	choices := whole.Items("choices")
 	if len(choices) == 0 {
 		return
 	}
 	choice, _ := kit.ReadObject(choices[0])
 	x.Keep(choices[0], "usage")
 	x.Keep(choice.Get(name), messageExtras...)
-	message, _ := kit.ReadObject(choice.Get(name))
-	x.annotations = append(x.annotations, kit.Items(message.Get("annotations"))...)
-	logprobs, _ := kit.ReadObject(choice.Get("logprobs"))
+	message := choice.Object(name)
+	x.annotations = append(x.annotations, message.Items("annotations")...)
+	logprobs := choice.Object("logprobs")
 	if slices.ContainsFunc(logprobs, func(m kit.Member) bool { return kit.Items(m.Value) != nil }) {
 		x.logprobs = append(x.logprobs, choice.Get("logprobs"))
 	}

@@ -96,7 +96,7 @@ func (r *chatReply) readBody(body []byte) (message.Reply, error) {
 	}
 	r.collect(body, "message")
 	choice := choices[0]
-	said, _ := kit.ReadObject(choice.Get("message"))
+	said := choice.Object("message")
 	p := &r.parts
 	p.model, p.id, p.usage, p.finish = doc.Text("model"), doc.Text("id"), chatUsage(doc.Get("usage")),
 		choice.Text("finish_reason")
@@ -140,7 +140,7 @@ func (r *chatReply) event(data []byte, tell func(loop.Delta)) (bool, error) {
 	}
 	r.collect(data, "delta")
 	for _, choice := range choices {
-		if kit.Count(choice.Get("index")) == 0 {
+		if choice.Count("index") == 0 {
 			p.finish = cmp.Or(choice.Text("finish_reason"), p.finish)
 			r.delta(choice.Get("delta"), tell)
 		}
@@ -195,7 +195,7 @@ func (r *chatReply) delta(raw json.RawMessage, tell func(loop.Delta)) {
 // The single call of OpenAI's first form (function_call) counts if there is no other: some servers send both.
 func callsOf(said kit.Object) (calls []kit.Object) {
 	calls = objects(said.Get("tool_calls"))
-	legacy, _ := kit.ReadObject(said.Get("function_call"))
+	legacy := said.Object("function_call")
 	if len(calls) == 0 && (legacy.Text("name") != "" || kit.ArgumentText(legacy.Get("arguments")) != "") {
 		calls = append(calls, kit.Object{kit.Field("function", legacy.JSON())})
 	}
@@ -301,7 +301,7 @@ type callKey struct {
 // place returns the call that a piece belongs to: the one of its index that had its id, or the latest one of
 // its index, unless the piece begins another call.
 func (p *chatParts) place(piece, function kit.Object) int {
-	index, id := kit.Count(piece.Get("index")), piece.Text("id")
+	index, id := piece.Count("index"), piece.Text("id")
 	n, known := p.at[callKey{index, id}]
 	if !known && id != "" {
 		n, known = p.at[callKey{index, ""}]
@@ -443,14 +443,14 @@ var (
 // apart, so that only the total has it.
 func chatUsage(raw json.RawMessage) message.Usage {
 	u, _ := kit.ReadObject(raw)
-	in, _ := kit.ReadObject(u.Get("prompt_tokens_details"))
-	out, _ := kit.ReadObject(u.Get("completion_tokens_details"))
+	in := u.Object("prompt_tokens_details")
+	out := u.Object("completion_tokens_details")
 	usage := message.Usage{
-		InputTokens: kit.Count(u.Get("prompt_tokens")), OutputTokens: kit.Count(u.Get("completion_tokens")),
+		InputTokens: u.Count("prompt_tokens"), OutputTokens: u.Count("completion_tokens"),
 		CacheReadTokens: counted(cacheReads, in, u), CacheWriteTokens: counted(cacheWrites, in, u),
 		ReasoningTokens: counted(reasonings, out, u),
 	}
-	if total := kit.Count(u.Get("total_tokens")); total == usage.Total()+usage.ReasoningTokens {
+	if total := u.Count("total_tokens"); total == usage.Total()+usage.ReasoningTokens {
 		usage.OutputTokens += usage.ReasoningTokens
 	}
 	return usage
@@ -460,7 +460,7 @@ func chatUsage(raw json.RawMessage) message.Usage {
 func counted(names []string, in ...kit.Object) int64 {
 	for _, o := range in {
 		for _, name := range names {
-			if n := kit.Count(o.Get(name)); n > 0 {
+			if n := o.Count(name); n > 0 {
 				return n
 			}
 		}
@@ -471,7 +471,7 @@ func counted(names []string, in ...kit.Object) int64 {
 // streamUsage returns the usage in an event of a stream; nil for none. Groq puts it elsewhere, and Moonshot
 // into the choice.
 func streamUsage(chunk kit.Object, choices []kit.Object) json.RawMessage {
-	groq, _ := kit.ReadObject(chunk.Get("x_groq"))
+	groq := chunk.Object("x_groq")
 	places := []json.RawMessage{chunk.Get("usage"), groq.Get("usage")}
 	for _, choice := range choices {
 		places = append(places, choice.Get("usage"))

@@ -146,9 +146,8 @@ func (m *Model) assistant(t turn) json.RawMessage {
 	}
 	var calls []json.RawMessage
 	for n, c := range t.calls {
-		function := kit.Object{kit.Field("arguments", kit.Quote(m.arguments(c.Made.Arguments))),
-			kit.Field("name", kit.Quote(c.Name))}
-		call := kit.Object{kit.Field("id", kit.Quote(c.ID)), kit.Field("function", function.JSON()),
+		function := kit.Quoted("arguments", m.arguments(c.Made.Arguments), "name", c.Name)
+		call := kit.Object{kit.Field("id", kit.Quote(c.ID)), kit.Field("function", function),
 			kit.Field("type", kit.Quote("function"))}
 		if n < len(k.Calls) {
 			call = with(call, k.Calls[n])

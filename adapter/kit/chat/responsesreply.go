@@ -99,13 +99,13 @@ func (r *responsesReply) reply(doc document) (message.Reply, error) {
 
 func responsesUsage(raw json.RawMessage) message.Usage {
 	u, _ := kit.ReadObject(raw)
-	in, _ := kit.ReadObject(u.Get("input_tokens_details"))
-	out, _ := kit.ReadObject(u.Get("output_tokens_details"))
+	in := u.Object("input_tokens_details")
+	out := u.Object("output_tokens_details")
 	return message.Usage{
-		InputTokens: kit.Count(u.Get("input_tokens")), OutputTokens: kit.Count(u.Get("output_tokens")),
-		CacheReadTokens:  kit.Count(in.Get("cached_tokens")),
-		CacheWriteTokens: kit.Count(in.Get("cache_write_tokens")),
-		ReasoningTokens:  kit.Count(out.Get("reasoning_tokens")),
+		InputTokens: u.Count("input_tokens"), OutputTokens: u.Count("output_tokens"),
+		CacheReadTokens:  in.Count("cached_tokens"),
+		CacheWriteTokens: in.Count("cache_write_tokens"),
+		ReasoningTokens:  out.Count("reasoning_tokens"),
 	}
 }
 

@@ -212,7 +212,7 @@ func (w *strictWalk) fits(o kit.Object) bool {
 	if o.Get("$ref") != nil {
 		return len(o) == 1
 	}
-	items := kit.Items(o.Get("enum"))
+	items := o.Items("enum")
 	w.enum += len(items)
 	for _, v := range items {
 		w.chars += len(v)
@@ -231,7 +231,7 @@ func (w *strictWalk) fits(o kit.Object) bool {
 // fitsObject reports whether all members are named and required, and no others allowed.
 func (w *strictWalk) fitsObject(o kit.Object) bool {
 	properties, ok := kit.ReadObject(o.Get("properties"))
-	required := kit.Items(o.Get("required"))
+	required := o.Items("required")
 	w.properties += len(properties)
 	if !ok || string(o.Get("additionalProperties")) != "false" || len(required) != len(properties) {
 		return false
