@@ -140,7 +140,7 @@ func (a *answer) run(e *env) error {
 	return a.put(e, func(ctx context.Context, store inbox.Store) error {
 		err := inbox.Answer(ctx, store, a.session, r)
 		if err == nil {
-			fmt.Fprintf(e.out, "%s: %s\n", plain(a.call), r.Verdict)
+			e.printf("%s: %s\n", plain(a.call), r.Verdict)
 		}
 		return err
 	})

@@ -112,9 +112,9 @@ func (c *check) runPolicy(e *env, p *policy.Set) error {
 		return e.json(map[string]any{"ok": true, "own_classes": append([]fault.Class{}, own...),
 			"resolved": resolve(*p)})
 	}
-	fmt.Fprintln(e.out, e.paint.green("ok"))
+	e.println(e.paint.green("ok"))
 	for _, class := range own {
-		fmt.Fprintf(e.out, "  %s is a class of your own: only an error of your program has it\n", class)
+		e.printf("  %s is a class of your own: only an error of your program has it\n", class)
 	}
 	for _, r := range resolve(*p) {
 		r.write(e)
@@ -176,7 +176,7 @@ func (c *check) runCorpus(e *env, p *policy.Set) error {
 		}
 	}
 	if !c.json {
-		fmt.Fprintf(e.out, "\n%s\n", sum)
+		e.printf("\n%s\n", sum)
 	}
 	return c.failed()
 }
@@ -212,31 +212,31 @@ func (c *check) writeLine(e *env, v corpusVerdict) error {
 			text += "; " + i.String()
 		}
 	}
-	fmt.Fprintf(e.out, "%s  %-28s  %s\n", mark, plain(fmt.Sprintf("%s/%d", v.Question, v.Reply)), plain(text))
+	e.printf("%s  %-28s  %s\n", mark, plain(fmt.Sprintf("%s/%d", v.Question, v.Reply)), plain(text))
 	return nil
 }
 
 // writeVerdict shows a verdict to people.
 func writeVerdict(e *env, v corpus.Verdict) {
 	if v.OK {
-		fmt.Fprintln(e.out, e.paint.green("ok"))
+		e.println(e.paint.green("ok"))
 	} else {
-		fmt.Fprintln(e.out, e.paint.red("not ok: "+plain(string(v.Class))))
+		e.println(e.paint.red("not ok: " + plain(string(v.Class))))
 	}
 	for n, c := range v.Calls {
 		arguments := cmp.Or(string(c.Arguments), "(arguments that cannot be read)")
-		fmt.Fprintf(e.out, "\n  %s %s\n", e.paint.bold(plain(cmp.Or(c.Tool, "(no name)"))), plain(arguments))
+		e.printf("\n  %s %s\n", e.paint.bold(plain(cmp.Or(c.Tool, "(no name)"))), plain(arguments))
 		for _, i := range v.Issues {
 			if i.Call != nil && *i.Call == n {
-				fmt.Fprintf(e.out, "    %s\n", plain(i.String()))
+				e.printf("    %s\n", plain(i.String()))
 			}
 		}
 		if len(c.Repairs) > 0 {
-			fmt.Fprintln(e.out, e.paint.faint("    repaired: "+repairsText(c.Repairs)))
+			e.println(e.paint.faint("    repaired: " + repairsText(c.Repairs)))
 		}
 	}
 	if v.Feedback != "" {
-		fmt.Fprintf(e.out, "\nthe model would be told:\n\n%s\n", plainLines(indent(v.Feedback)))
+		e.printf("\nthe model would be told:\n\n%s\n", plainLines(indent(v.Feedback)))
 	}
 }
 

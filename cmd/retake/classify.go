@@ -134,7 +134,7 @@ func (c *classify) read(text []byte) (r fault.Response, err error) {
 // writeFault writes the class of an error for people.
 func writeFault(e *env, v fault.Verdict) {
 	if !v.Failed() {
-		fmt.Fprintln(e.out, e.paint.green("nothing went wrong"))
+		e.println(e.paint.green("nothing went wrong"))
 		return
 	}
 	helps := e.paint.red("another try does not help")
@@ -143,12 +143,12 @@ func writeFault(e *env, v fault.Verdict) {
 	} else if correction.Retries(v.Class) {
 		helps = e.paint.green("the same request would fail again; telling the model what was wrong may help")
 	}
-	fmt.Fprintf(e.out, "%s (%s plane): %s\n", e.paint.bold(string(v.Class)), v.Plane, helps)
+	e.printf("%s (%s plane): %s\n", e.paint.bold(string(v.Class)), v.Plane, helps)
 	if v.Asked {
-		fmt.Fprintf(e.out, "the server asks to wait %s\n", v.RetryAfter)
+		e.printf("the server asks to wait %s\n", v.RetryAfter)
 	}
 	names, message := v.Class.Names(), plainLines(indent(fault.UserMessage(v.Class, v.Metadata)))
-	fmt.Fprintf(e.out, "\n  result envelope  %s\n  agent result     %s\n  agent error      %s\n",
+	e.printf("\n  result envelope  %s\n  agent result     %s\n  agent error      %s\n",
 		names.ResultEnvelope, names.AgentResult, names.AgentError)
-	fmt.Fprintf(e.out, "\ntell the user:\n\n%s\n", message)
+	e.printf("\ntell the user:\n\n%s\n", message)
 }

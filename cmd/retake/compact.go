@@ -55,7 +55,7 @@ func (c *compact) run(e *env) error {
 			continue
 		}
 		sizes := fmt.Sprintf("%d bytes, from %d", after, before)
-		fmt.Fprintf(e.out, "%s  %s\n", title(p), e.paint.faint(sizes))
+		e.printf("%s  %s\n", title(p), e.paint.faint(sizes))
 	}
 	return bad
 }

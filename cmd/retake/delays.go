@@ -217,8 +217,8 @@ func (d *delays) chart(e *env, p policy.RetryPolicy, class fault.Class, rows []d
 		longest, jittered = max(longest, r.wait), jittered || r.least != r.most
 	}
 	title := e.paint.bold(plain(d.title(class, len(rows)+1, jittered)))
-	fmt.Fprintf(e.out, "%s\n%s\n\n", title, e.paint.faint(p.Backoff.String()))
-	fmt.Fprint(e.out, columns(func(w io.Writer) {
+	e.printf("%s\n%s\n\n", title, e.paint.faint(p.Backoff.String()))
+	e.print(columns(func(w io.Writer) {
 		for _, r := range rows {
 			spread := ""
 			if r.least != r.most {
@@ -229,9 +229,9 @@ func (d *delays) chart(e *env, p policy.RetryPolicy, class fault.Class, rows []d
 		}
 	}))
 	if len(rows) > 0 {
-		fmt.Fprintln(e.out)
+		e.println()
 	}
-	fmt.Fprintf(e.out, "total %s\n", e.paint.bold(total(rows).String()))
+	e.printf("total %s\n", e.paint.bold(total(rows).String()))
 }
 
 func (d *delays) title(class fault.Class, attempts int, jittered bool) string {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"flag"
-	"fmt"
 	"strings"
 
 	"github.com/retake-go/retake/internal/several"
@@ -72,9 +71,9 @@ func (d *diff) run(e *env) error {
 	case d.json:
 		err = e.json(found)
 	case found.Same():
-		fmt.Fprintf(e.out, "%s  %s\n", e.paint.green("same"), several.Of(found.Steps, "step"))
+		e.printf("%s  %s\n", e.paint.green("same"), several.Of(found.Steps, "step"))
 	default:
-		fmt.Fprint(e.out, plainLines(strings.TrimRight(found.Explain(title(d.a), title(d.b)), "\n")), "\n")
+		e.print(plainLines(strings.TrimRight(found.Explain(title(d.a), title(d.b)), "\n")), "\n")
 	}
 	if err != nil || found.Same() {
 		return err

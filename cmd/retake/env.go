@@ -71,6 +71,11 @@ func (e *env) fail(name string, err error) int {
 	return exitTrouble
 }
 
+// print, println and printf write to the output.
+func (e *env) print(args ...any)                 { fmt.Fprint(e.out, args...) }
+func (e *env) println(args ...any)               { fmt.Fprintln(e.out, args...) }
+func (e *env) printf(format string, args ...any) { fmt.Fprintf(e.out, format, args...) }
+
 // note writes a note to standard error.
 func (e *env) note(format string, args ...any) {
 	fmt.Fprintln(e.err, plainLines(fmt.Sprintf("note: "+format, args...)))
@@ -97,9 +102,9 @@ func (e *env) json(v any) error {
 			_, _ = e.out.WriteRune(r)
 		case r > 0xffff:
 			high, low := utf16.EncodeRune(r)
-			fmt.Fprintf(e.out, `\u%04x\u%04x`, high, low)
+			e.printf(`\u%04x\u%04x`, high, low)
 		default:
-			fmt.Fprintf(e.out, `\u%04x`, r)
+			e.printf(`\u%04x`, r)
 		}
 	}
 	return nil

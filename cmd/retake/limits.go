@@ -153,25 +153,25 @@ func responseTime(given time.Time, headers map[string][]string) time.Time {
 func writeLimits(e *env, s ratelimit.State) {
 	switch wait, known := s.Delay(); {
 	case s.RetryAfter.Known:
-		fmt.Fprintln(e.out, e.paint.red("wait "+wait.String())+": the server asks for it")
+		e.println(e.paint.red("wait "+wait.String()) + ": the server asks for it")
 	case known:
-		fmt.Fprintln(e.out, e.paint.red("wait "+wait.String())+": until the exhausted windows reset")
+		e.println(e.paint.red("wait "+wait.String()) + ": until the exhausted windows reset")
 	case s.Limited:
-		fmt.Fprintln(e.out, e.paint.red("limited")+": for how long is not said")
+		e.println(e.paint.red("limited") + ": for how long is not said")
 	case len(s.Windows) == 0:
-		fmt.Fprintln(e.out, "nothing is said about rate limits")
+		e.println("nothing is said about rate limits")
 	default:
-		fmt.Fprintln(e.out, e.paint.green("not limited"))
+		e.println(e.paint.green("not limited"))
 	}
 	if len(s.Windows) > 0 {
-		fmt.Fprintln(e.out)
+		e.println()
 		writeWindows(e, s.Windows)
 	}
 	if len(s.Ignored) > 0 {
-		fmt.Fprintln(e.out, "\nignored")
+		e.println("\nignored")
 	}
 	for _, i := range s.Ignored {
-		fmt.Fprintf(e.out, "  %s: %s  %s\n", plain(i.Header), plain(i.Value), e.paint.faint(plain(i.Why)))
+		e.printf("  %s: %s  %s\n", plain(i.Header), plain(i.Value), e.paint.faint(plain(i.Why)))
 	}
 }
 
@@ -187,7 +187,7 @@ func writeWindows(e *env, windows []ratelimit.Window) {
 		if windows[n].Exhausted() {
 			line = e.paint.red(strings.TrimSuffix(line, "\n")) + "\n"
 		}
-		fmt.Fprint(e.out, line)
+		e.print(line)
 		n++
 	}
 }

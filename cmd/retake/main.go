@@ -90,7 +90,7 @@ func execute(e *env, args []string) int {
 	}
 	if slices.Contains([]string{"help", "-h", "-help", "--help"}, name) {
 		if len(rest) == 0 {
-			fmt.Fprint(e.out, overview())
+			e.print(overview())
 			return e.end("", nil)
 		}
 		name, rest = rest[0], []string{"-h"}
@@ -128,7 +128,7 @@ func perform(e *env, c command, args []string) error {
 	fs := c.flags(t)
 	rest, err := parse(fs, args)
 	if errors.Is(err, flag.ErrHelp) {
-		fmt.Fprint(e.out, c.help(fs))
+		e.print(c.help(fs))
 		return nil
 	}
 	if err != nil {

@@ -47,7 +47,7 @@ func (p *pending) run(e *env) error {
 			case p.json:
 				list = append(list, pendingOf(&q))
 			default:
-				fmt.Fprintf(e.out, "%s  %s  %s\n", plain(q.Session), plain(q.Call), plain(asked(&q)))
+				e.printf("%s  %s  %s\n", plain(q.Session), plain(q.Call), plain(asked(&q)))
 			}
 		}
 	}

@@ -151,18 +151,18 @@ func writeSummary(e *env, s corpus.Summary) {
 		if bar := bar(count, s.Sessions); bar != "" {
 			line += "  " + e.paint.cyan(bar)
 		}
-		fmt.Fprintln(e.out, line)
+		e.println(line)
 	}
-	fmt.Fprintf(e.out, "%s\n\n", e.paint.bold(several.Of(s.Sessions, "session")))
+	e.printf("%s\n\n", e.paint.bold(several.Of(s.Sessions, "session")))
 	row("succeeded", s.Succeeded)
 	for _, attempt := range slices.Sorted(maps.Keys(s.Attempts)) {
 		row(fmt.Sprintf("  at attempt %d", attempt), s.Attempts[attempt])
 	}
 	row("exhausted", s.Exhausted)
-	fmt.Fprintf(e.out, "\nfeedback records  %d\ndecisions\n", s.Feedback)
+	e.printf("\nfeedback records  %d\ndecisions\n", s.Feedback)
 	for _, reason := range slices.Sorted(maps.Keys(s.Reasons)) {
 		text := e.paint.faint(reason.Phrase())
-		fmt.Fprintf(e.out, "  %-20s %6d  %s\n", string(reason), s.Reasons[reason], text)
+		e.printf("  %-20s %6d  %s\n", string(reason), s.Reasons[reason], text)
 	}
-	fmt.Fprintf(e.out, "\nevents %s\n", s.Events)
+	e.printf("\nevents %s\n", s.Events)
 }

@@ -99,7 +99,7 @@ func (p *prune) run(e *env) error {
 	if p.dry {
 		verb = "would be deleted"
 	}
-	fmt.Fprintf(e.out, "%s %s, %d bytes\n", several.Of(p.deleted, "session"), verb, p.size)
+	e.printf("%s %s, %d bytes\n", several.Of(p.deleted, "session"), verb, p.size)
 	if err == nil && p.kept > 0 {
 		err = fmt.Errorf("%s stay that should be deleted", several.Of(p.kept, "session"))
 	}
@@ -150,7 +150,7 @@ func (p *prune) store(e *env, name string, keep journal.Retention, hashes *os.Fi
 		}
 		p.deleted, p.size = p.deleted+1, p.size+one.Bytes
 		what := fmt.Sprintf("%s %s, %d bytes", one.State, one.Last.Format(time.DateOnly), one.Bytes)
-		fmt.Fprintf(e.out, "%s  %s\n", at, e.paint.faint(what))
+		e.printf("%s  %s\n", at, e.paint.faint(what))
 		return !p.dry
 	})
 	return errors.Join(err, noted)

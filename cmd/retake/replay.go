@@ -73,7 +73,7 @@ func (r *replay) run(e *env) error {
 		return err
 	}
 	if len(r.places) > 1 && !r.json {
-		fmt.Fprintf(e.out, "\n%d journals: %d as recorded, %d different, %d cannot be read\n",
+		e.printf("\n%d journals: %d as recorded, %d different, %d cannot be read\n",
 			len(r.places), count.ok, count.differs, count.bad)
 	}
 	if err := unreadable(count.bad, len(r.places)); err != nil || count.differs == 0 {
@@ -101,9 +101,9 @@ func (r replayed) write(e *env) {
 	switch {
 	case r.OK:
 		mark, summary := e.paint.green("same   "), e.paint.faint(summaryOf(*r.Report))
-		fmt.Fprintf(e.out, "%s  %s  %s\n", mark, name, summary)
+		e.printf("%s  %s  %s\n", mark, name, summary)
 		for _, text := range remarks(*r.Report) {
-			fmt.Fprintf(e.out, "         %s\n", text)
+			e.printf("         %s\n", text)
 		}
 		return
 	case r.Difference != nil:
@@ -112,7 +112,7 @@ func (r replayed) write(e *env) {
 	if r.Differs {
 		mark = "differs"
 	}
-	fmt.Fprintf(e.out, "%s  %s\n%s\n", e.paint.red(mark), name, plainLines(indent(text)))
+	e.printf("%s  %s\n%s\n", e.paint.red(mark), name, plainLines(indent(text)))
 }
 
 func summaryOf(r journal.Report) string {

@@ -79,16 +79,16 @@ func (r resolved) write(e *env) {
 		const longest = 40 // of a value: a longer one pushes the rest of its line
 		name, value = max(name, len(f.Field)), max(value, min(utf8.RuneCountInString(f.Value), longest))
 	}
-	fmt.Fprintf(e.out, "\n%s\n", e.paint.bold(plain(r.Of)))
+	e.printf("\n%s\n", e.paint.bold(plain(r.Of)))
 	for _, f := range r.Fields {
 		if f.Instead != "" {
 			by := strings.TrimSpace(f.Layer + " " + f.Source)
-			fmt.Fprintln(e.out, plain(fmt.Sprintf("  %-*s  %-*s  instead of %s, by %s",
+			e.println(plain(fmt.Sprintf("  %-*s  %-*s  instead of %s, by %s",
 				name, f.Field, value, f.Value, f.Instead, by)))
 		}
 	}
 	if !strings.HasPrefix(r.Of, "tool") {
-		fmt.Fprintln(e.out, e.paint.faint(folded("  by default: "+strings.Join(rest, "; "))))
+		e.println(e.paint.faint(folded("  by default: " + strings.Join(rest, "; "))))
 	}
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"flag"
-	"fmt"
 	"time"
 
 	"github.com/retake-go/retake/journal/inbox"
@@ -50,7 +49,7 @@ func (s *say) run(e *env) error {
 	return s.put(e, func(ctx context.Context, store inbox.Store) error {
 		err := inbox.Say(ctx, store, s.session, s.words)
 		if err == nil {
-			fmt.Fprintf(e.out, "%s: it is told before the next model call\n", plain(s.session))
+			e.printf("%s: it is told before the next model call\n", plain(s.session))
 		}
 		return err
 	})

@@ -105,7 +105,7 @@ func (s *serve) until(ctx context.Context, e *env) error {
 	if s.cert != "" {
 		page.Scheme = "https"
 	}
-	fmt.Fprintln(e.out, page.String())
+	e.println(page.String())
 	if err := e.out.Flush(); err != nil {
 		return errors.Join(err, listener.Close())
 	}

@@ -80,9 +80,9 @@ func (s *show) run(e *env) error {
 	for n, p := range s.places {
 		if len(s.places) > 1 && !s.json {
 			if n > 0 {
-				fmt.Fprintln(e.out)
+				e.println()
 			}
-			fmt.Fprintln(e.out, e.paint.bold(title(p)))
+			e.println(e.paint.bold(title(p)))
 		}
 		if err := s.one(e, p); err != nil {
 			bad = errors.Join(bad, fmt.Errorf("%s: %w", p.inErrors(), err))

@@ -103,7 +103,7 @@ func (s *simulation) run(e *env) error {
 	}
 	switch {
 	case !s.json:
-		fmt.Fprint(e.out, simulate.Table(all))
+		e.print(simulate.Table(all))
 	case s.compare:
 		for _, one := range all {
 			err = errors.Join(err, e.json(one))

@@ -167,9 +167,9 @@ func (t *texts) answer(e *env, asJSON bool, name string, v any, write func()) er
 	case asJSON:
 		return e.json(v)
 	case t.several():
-		fmt.Fprintf(e.out, "%s\n", e.paint.bold(title(place{path: name})))
+		e.printf("%s\n", e.paint.bold(title(place{path: name})))
 		write()
-		fmt.Fprintln(e.out)
+		e.println()
 	default:
 		write()
 	}

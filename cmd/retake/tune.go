@@ -322,18 +322,18 @@ func writeRanks(e *env, all []*candidate) {
 	for _, c := range all {
 		width, unanswered = max(width, utf8.RuneCountInString(c.Plain())), max(unanswered, c.Unanswered)
 	}
-	fmt.Fprintf(e.out, "  %-*s  %8s %17s %8s %11s %12s %10s\n",
+	e.printf("  %-*s  %8s %17s %8s %11s %12s %10s\n",
 		width, "policy", "sessions", "succeeded", "calls", "tokens", "cost", "waited")
 	for _, c := range all {
 		mark, paint := "*", e.paint.bold
 		if c.Dominated {
 			mark, paint = " ", e.paint.faint
 		}
-		fmt.Fprintln(e.out, paint(fmt.Sprintf("%s %-*s  %8d %8d  %7s %8d %11d %12s %10s",
+		e.println(paint(fmt.Sprintf("%s %-*s  %8d %8d  %7s %8d %11d %12s %10s",
 			mark, width, c.Plain(), c.Sessions, c.Succeeded, c.Share(), c.Calls, c.Tokens, c.Paid(true),
 			c.Waited().Round(100*time.Millisecond))))
 	}
-	fmt.Fprintln(e.out, "\n* no other policy is at least as good in successes, cost and time, and better in one")
+	e.println("\n* no other policy is at least as good in successes, cost and time, and better in one")
 	if unanswered > 0 {
 		e.note("for up to %s the record stops to answer: they count as no success",
 			several.Of(unanswered, "session"))

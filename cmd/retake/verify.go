@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 
@@ -88,7 +87,7 @@ func (v *verify) run(e *env) error {
 func (v verified) write(e *env) {
 	if !v.OK {
 		mark, text := e.paint.red("damaged"), plainLines(indent(v.Error))
-		fmt.Fprintf(e.out, "%s  %s\n%s\n", mark, title(v.place), text)
+		e.printf("%s  %s\n%s\n", mark, title(v.place), text)
 		return
 	}
 	text := several.Of(v.Records, "record")
@@ -98,5 +97,5 @@ func (v verified) write(e *env) {
 	if v.Torn > 0 {
 		text += ", and a last line that was cut off (" + several.Of(v.Torn, "byte") + ")"
 	}
-	fmt.Fprintf(e.out, "%s    %s  %s\n", e.paint.green("whole"), title(v.place), e.paint.faint(text))
+	e.printf("%s    %s  %s\n", e.paint.green("whole"), title(v.place), e.paint.faint(text))
 }

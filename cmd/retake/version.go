@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"runtime"
 	"runtime/debug"
 )
@@ -46,13 +45,13 @@ func (v *version) run(e *env) error {
 	if v.json {
 		return e.json(v)
 	}
-	fmt.Fprintf(e.out, "retake %s (%s, %s)\n", v.Version, v.Go, v.Platform)
+	e.printf("retake %s (%s, %s)\n", v.Version, v.Go, v.Platform)
 	if v.Revision != "" {
 		note := ""
 		if v.Modified {
 			note = ", with changes that are not committed"
 		}
-		fmt.Fprintf(e.out, "built from %s%s\n", v.Revision, note)
+		e.printf("built from %s%s\n", v.Revision, note)
 	}
 	return nil
 }

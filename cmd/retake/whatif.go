@@ -211,16 +211,16 @@ func (w *whatif) run(e *env) error {
 
 // write writes the answer for one journal.
 func (w *whatif) write(e *env, one supposed) {
-	fmt.Fprintln(e.out, e.paint.bold(title(one.place)))
+	e.println(e.paint.bold(title(one.place)))
 	if one.err != nil {
-		fmt.Fprintln(e.out, plainLines(indent(one.Error)))
+		e.println(plainLines(indent(one.Error)))
 		return
 	}
 	for n, r := range one.Outlook.Runs {
 		if len(one.Outlook.Runs) > 1 {
-			fmt.Fprintf(e.out, "  run %d\n", n+1)
+			e.printf("  run %d\n", n+1)
 		}
-		say := func(what, text string) { fmt.Fprintf(e.out, "  %-8s  %s\n", what, plain(text)) }
+		say := func(what, text string) { e.printf("  %-8s  %s\n", what, plain(text)) }
 		say("recorded", cmp.Or(r.RecordedEnd, "not ended"))
 		end := r.End
 		if r.Silent != nil {
@@ -237,10 +237,10 @@ func (w *whatif) write(e *env, one supposed) {
 		}
 	}
 	for _, text := range one.Outlook.Warnings {
-		fmt.Fprintf(e.out, "  note      %s\n", plain(text))
+		e.printf("  note      %s\n", plain(text))
 	}
 	w.table(e, one.Outlook.Comparison)
-	fmt.Fprintln(e.out)
+	e.println()
 }
 
 func (w *whatif) writeSum(e *env, s summed) error {
@@ -249,12 +249,12 @@ func (w *whatif) writeSum(e *env, s summed) error {
 	}
 	if len(w.places) > 1 {
 		what := several.Of(s.Journals, "journal") + ", " + several.Of(s.Runs, "run")
-		fmt.Fprintf(e.out, "%s: %d as recorded, %d otherwise, %d that the record does not answer\n",
+		e.printf("%s: %d as recorded, %d otherwise, %d that the record does not answer\n",
 			e.paint.bold(what), s.AsRecorded, s.Otherwise, s.Unanswered)
 		w.table(e, s.Sum)
 	}
 	if s.Runs > 0 {
-		fmt.Fprintln(e.out, s.verdict())
+		e.println(s.verdict())
 	}
 	return nil
 }
@@ -294,14 +294,14 @@ func free(t journal.Totals) bool { return t.Usage.Total() > 0 && t.Cost == 0 }
 // table compares the totals.
 func (w *whatif) table(e *env, c journal.Comparison) {
 	row := func(name string, cell func(journal.Totals) string, change string) {
-		fmt.Fprintf(e.out, "  %-20s %12s %12s %12s %12s\n",
+		e.printf("  %-20s %12s %12s %12s %12s\n",
 			name, cell(c.Recorded), cell(c.Answered), cell(c.WhatIf), change)
 	}
 	counts := func(name string, of func(journal.Totals) int64) {
 		cell := func(t journal.Totals) string { return fmt.Sprint(of(t)) }
 		row(name, cell, fmt.Sprintf("%+d", of(c.Change())))
 	}
-	fmt.Fprintf(e.out, "  %-20s %12s %12s %12s %12s\n", "", "recorded", "up to there", "what if", "change")
+	e.printf("  %-20s %12s %12s %12s %12s\n", "", "recorded", "up to there", "what if", "change")
 	counts("correction attempts", func(t journal.Totals) int64 { return int64(t.Correction) })
 	counts("transport faults", func(t journal.Totals) int64 { return int64(t.Transport) })
 	counts("model calls", func(t journal.Totals) int64 { return int64(t.ModelCalls) })
@@ -319,7 +319,7 @@ func (w *whatif) table(e *env, c journal.Comparison) {
 		return
 	}
 	if !w.priced && free(c.Answered) != free(c.WhatIf) {
-		fmt.Fprintln(e.out, "  cost: not compared, because one of the policies has no prices; give them by -price")
+		e.println("  cost: not compared, because one of the policies has no prices; give them by -price")
 		return
 	}
 	money := func(name string, of func(journal.Totals) float64) {
