@@ -47,7 +47,7 @@ func (p *parse) stringArguments(c *Call, m int) {
 // inline is object n without the member name, and without a type of call.
 func (p *parse) inline(n, name int) []byte {
 	args := []byte{'{'}
-	for m := p.child(n); m != 0; m = p.next(m) {
+	for m := range p.children(n) {
 		if m == name || p.is(m, typeRole) && p.isMeta(m) {
 			continue
 		}

@@ -1,5 +1,7 @@
 package extract
 
+import "iter"
+
 type kind uint8
 
 const (
@@ -56,6 +58,14 @@ func (s *nodes) kind(n int) kind { return s.at(n).kind }
 func (s *nodes) child(n int) int { return int(s.at(n).child) }
 func (s *nodes) next(n int) int  { return int(s.at(n).next) }
 func (s *nodes) begin(n int) int { return int(s.at(n).start) }
+
+// children yields the children of node n in order.
+func (s *nodes) children(n int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for m := s.child(n); m != 0 && yield(m); m = s.next(m) {
+		}
+	}
+}
 
 // add adds a node and returns its number.
 func (s *nodes) add(of node) int {

@@ -265,7 +265,7 @@ func (p *parse) resume(end int) int {
 		if p.kind(n) != list || !p.at(n).open {
 			continue
 		}
-		for m := p.child(n); m != 0; m = p.next(m) {
+		for m := range p.children(n) {
 			if p.kind(m) == str && p.begin(m) == p.lastString {
 				return p.lastString + 1
 			}

@@ -106,7 +106,7 @@ func (p *parse) list(n int, at setting) bool {
 		at.form = CallList
 	}
 	at.listed = true
-	for m := p.child(n); m != 0; m = p.next(m) {
+	for m := range p.children(n) {
 		if !p.element(m, at) {
 			return m != p.child(n)
 		}
@@ -218,19 +218,19 @@ func (p *parse) python(n int, at setting) (c Call, taken bool) {
 
 // callsMember reads {"tool_calls": […]}, and an object whose only member is a list of known calls.
 func (p *parse) callsMember(n int) bool {
-	first := p.child(n)
-	for m := first; m != 0; m = p.next(m) {
+	for m := range p.children(n) {
 		if p.kind(m) == list && p.is(m, listRole) {
 			return p.list(m, setting{form: ToolCallsObject, clear: true})
 		}
 	}
+	first := p.child(n)
 	alone := first != 0 && p.next(first) == 0 && p.kind(first) == list && !p.at(n).open
 	return alone && p.list(first, setting{form: ToolCallsObject})
 }
 
 // wrapperMember reads {"type": "function", "function": {"name": …, "arguments": …}}.
 func (p *parse) wrapperMember(n int, at setting) (c Call, taken bool) {
-	for m := p.child(n); m != 0; m = p.next(m) {
+	for m := range p.children(n) {
 		if p.kind(m) != object || !p.is(m, wrapperRole) {
 			continue
 		}
@@ -259,7 +259,7 @@ type parts struct {
 
 func (p *parse) parts(n int) parts {
 	var o parts
-	for m := p.child(n); m != 0; m = p.next(m) {
+	for m := range p.children(n) {
 		isName := p.is(m, toolRole) && p.kind(m) == str && !p.at(m).open
 		switch {
 		case isName && (o.name == 0 || !p.knows(p.text(o.name)) && p.knows(p.text(m))):
@@ -346,7 +346,7 @@ func (p *parse) nameMember(n int, at setting) (c Call, taken bool) {
 // of the call.
 func (p *parse) extras(n, name, args int) []Repair {
 	var dropped []Repair
-	for m := p.child(n); m != 0; m = p.next(m) {
+	for m := range p.children(n) {
 		if m != name && m != args && !p.isMeta(m) {
 			dropped = append(dropped, Repair{ExtraMember, p.begin(m)})
 		}
@@ -357,7 +357,7 @@ func (p *parse) extras(n, name, args int) []Repair {
 // isSchema reports whether an object is a JSON Schema, as in a tool's definition.
 func (p *parse) isSchema(n int) bool {
 	typed, properties := false, false
-	for m := p.child(n); m != 0; m = p.next(m) {
+	for m := range p.children(n) {
 		kind := p.kind(m)
 		typed = typed || kind == str && p.is(m, typeRole) && slices.Contains(objectTypes, string(p.text(m)))
 		properties = properties || kind == object && string(p.key(m)) == "properties"
@@ -368,12 +368,12 @@ func (p *parse) isSchema(n int) bool {
 // nameKeyed reads {"f": {…}}: every key is a registered tool and every value an object. The last call is
 // broken if the object was not read to its end.
 func (p *parse) nameKeyed(n int) bool {
-	for m := p.child(n); m != 0; m = p.next(m) {
+	for m := range p.children(n) {
 		if p.kind(m) != object || !p.knows(p.key(m)) || p.isSchema(m) {
 			return false
 		}
 	}
-	for m := p.child(n); m != 0; m = p.next(m) {
+	for m := range p.children(n) {
 		p.held(NameKeyedObject, p.key(m), m, m, n)
 	}
 	return p.child(n) != 0
