@@ -74,7 +74,7 @@ func (p *pager) cuts(all []projection.Cut) *details {
 	}
 	d := &details{}
 	for _, c := range all {
-		d.Texts = append(d.Texts, p.text("in the prompt instead", c.Text, nil))
+		d.show(p.text("in the prompt instead", c.Text, nil))
 	}
 	return p.done(d)
 }

@@ -39,6 +39,13 @@ func (d *details) bytes() int64 {
 	return d.size
 }
 
+// show adds a text; nil is none.
+func (d *details) show(t *textView) {
+	if t != nil {
+		d.Texts = append(d.Texts, t)
+	}
+}
+
 // messageView is one message of a prompt. Text is nil for a reply that the previous call shows.
 type messageView struct {
 	Role, About string
@@ -102,7 +109,6 @@ func newPager(r *run, scrubs bool) *pager {
 // done records the size of the details.
 func (p *pager) done(d *details) *details {
 	d.size, p.size = 512+p.size, 0
-	d.Texts = slices.DeleteFunc(d.Texts, func(t *textView) bool { return t == nil })
 	return d
 }
 
@@ -147,7 +153,9 @@ func (p *pager) request(text string) *details {
 	if p == nil {
 		return nil
 	}
-	return p.done(&details{Texts: []*textView{p.text("", text, nil)}})
+	d := &details{}
+	d.show(p.text("", text, nil))
+	return p.done(d)
 }
 
 // hear adds messages to the next prompt.
@@ -193,13 +201,12 @@ func (p *pager) reply(r *machine.Reply) *details {
 	p.is = map[string][]proposal{}
 	d := &details{}
 	text := cmp.Or(r.Message.Text, r.Message.Refusal)
+	var issues []fault.Issue
 	if a := r.Answer; a != nil {
-		d.Issues = issueViews(a.Issues)
+		issues, d.Issues = a.Issues, issueViews(a.Issues)
 		d.Diff = p.propose(machine.AnswerAction, jsonPart(text), d.Issues)
-		d.Texts = append(d.Texts, p.text("", text, a.Issues))
-	} else {
-		d.Texts = append(d.Texts, p.text("", text, nil))
 	}
+	d.show(p.text("", text, issues))
 	for n := range r.Calls {
 		d.Calls = append(d.Calls, p.call(&r.Calls[n]))
 	}
@@ -253,7 +260,7 @@ func (p *pager) decided(d *machine.Decision) *details {
 	}
 	v := &details{}
 	if r := d.ReducerError; r != nil {
-		v.Texts = append(v.Texts, p.text("the event it refused", r.Payload, nil))
+		v.show(p.text("the event it refused", r.Payload, nil))
 	}
 	if fb := d.Feedback; fb != nil {
 		v.Fixed = issueViews(fb.Diff.Fixed)
@@ -294,10 +301,10 @@ func (p *pager) toolEnd(arguments string, end *machine.ToolEnd) *details {
 	}
 	d := &details{}
 	if len(end.Issues) > 0 {
-		d.Texts = append(d.Texts, p.text("arguments", arguments, end.Issues))
+		d.show(p.text("arguments", arguments, end.Issues))
 	}
-	d.Texts = append(d.Texts, p.text("result", cmp.Or(string(end.Result), end.Text), nil),
-		p.text("its last progress", string(end.Progress), nil))
+	d.show(p.text("result", cmp.Or(string(end.Result), end.Text), nil))
+	d.show(p.text("its last progress", string(end.Progress), nil))
 	return p.done(d)
 }
 
@@ -308,7 +315,7 @@ func (p *pager) outcome(o *machine.Outcome) *details {
 	}
 	d := &details{}
 	if o.OK {
-		d.Texts = append(d.Texts, p.text("", cmp.Or(string(o.Value), o.Text), nil))
+		d.show(p.text("", cmp.Or(string(o.Value), o.Text), nil))
 	}
 	return p.done(d)
 }
