@@ -1,7 +1,6 @@
 package kittest
 
 import (
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -102,45 +101,25 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p response) write(w http.ResponseWriter, r *http.Request, hung func()) error {
-	if p.order == "cut" {
-		return p.cut(w)
-	}
 	for name, values := range p.header {
 		w.Header()[name] = values
 	}
 	w.WriteHeader(p.status)
-	if _, err := io.WriteString(w, p.body); err != nil {
+	_, err := io.WriteString(w, p.body)
+	if p.order == "" || err != nil {
 		return err
-	}
-	if p.order != "hang" {
-		return nil
 	}
 	if err := http.NewResponseController(w).Flush(); err != nil {
 		return err
+	}
+	if p.order == "cut" {
+		panic(http.ErrAbortHandler) // it closes the connection within the transfer
 	}
 	if hung != nil {
 		hung()
 	}
 	<-r.Context().Done()
 	return nil
-}
-
-// cut sends the body as one chunk of a transfer that never ends, and closes the connection.
-func (p response) cut(w http.ResponseWriter) error {
-	conn, buf, err := http.NewResponseController(w).Hijack()
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	fmt.Fprintf(buf, "HTTP/1.1 %d %s\r\n", p.status, http.StatusText(p.status))
-	if err := p.header.Write(buf); err != nil {
-		return err
-	}
-	fmt.Fprint(buf, "Transfer-Encoding: chunked\r\n\r\n")
-	if p.body != "" {
-		fmt.Fprintf(buf, "%x\r\n%s\r\n", len(p.body), p.body)
-	}
-	return buf.Flush()
 }
 
 // watched counts open bodies.
