@@ -53,13 +53,7 @@ func (s *Store) Peek(ctx context.Context, session string) (io.ReadCloser, error)
 
 // Delete implements [journal.Deleter]. What was deleted is overwritten, and SQLite's log emptied.
 func (l *log) Delete(ctx context.Context, at int64) error {
-	if l.store.readOnly != nil {
-		return l.failed(l.store.readOnly)
-	}
-	if _, err := l.db.ExecContext(ctx, `PRAGMA secure_delete = ON`); err != nil {
-		return l.failed(err)
-	}
-	err := l.write(ctx, true, func(tx *sql.Tx) error {
+	return l.rewrite(ctx, func(tx *sql.Tx) error {
 		if err := l.makeRoom(ctx, tx, at); err != nil {
 			return err
 		}
@@ -70,8 +64,4 @@ func (l *log) Delete(ctx context.Context, at int64) error {
 		}
 		return nil
 	})
-	if err == nil {
-		_, err = l.db.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`)
-	}
-	return l.failed(err)
 }

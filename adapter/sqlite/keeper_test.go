@@ -35,6 +35,25 @@ func TestADeletedJournalIsInNoFileOfTheDatabase(t *testing.T) {
 	}
 }
 
+// What a journal was before it was sealed or compacted is gone, too.
+func TestAReplacedJournalIsInNoFileOfTheDatabase(t *testing.T) {
+	dir := t.TempDir()
+	store := open(t, filepath.Join(dir, "journals.db"))
+	secret := []byte(strings.Repeat("the secret of order 42; ", 1000) + "\n")
+	log, err := store.Open(t.Context(), "order-42")
+	require.NoError(t, err)
+	require.NoError(t, log.Append(t.Context(), 0, secret, true))
+	require.NoError(t, log.Replace(t.Context(), int64(len(secret)), []byte("sealed\n")))
+	require.NoError(t, log.Close())
+	files, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	for _, f := range files {
+		text, err := os.ReadFile(filepath.Join(dir, f.Name()))
+		require.NoError(t, err)
+		assert.NotContains(t, string(text), "secret of order", f.Name())
+	}
+}
+
 // An owner that was superseded before its journal was deleted does not own the next one of that id.
 func TestADeletedJournalGivesItsNumbersToNobody(t *testing.T) {
 	store := open(t, filepath.Join(t.TempDir(), "journals.db"))

@@ -126,7 +126,8 @@ func openToWrite(ctx context.Context, path, query string, tables ...string) (*sq
 	}
 	// Transactions lock the database at their beginning: one that begins by reading might not be able to
 	// write later.
-	return openDB(ctx, path, "_txlock=immediate&_pragma=busy_timeout(10000)"+query, append([]string{"PRAGMA journal_mode = WAL"}, tables...)...)
+	// What is deleted is overwritten: journals before they were sealed or compacted, and items of inboxes.
+	return openDB(ctx, path, "_txlock=immediate&_pragma=busy_timeout(10000)&_pragma=secure_delete(ON)"+query, append([]string{"PRAGMA journal_mode = WAL"}, tables...)...)
 }
 
 // openDB opens the file with a query of the driver, and executes statements.
@@ -283,7 +284,7 @@ func (l *log) Append(ctx context.Context, at int64, lines []byte, durable bool) 
 
 // Replace implements [journal.Log].
 func (l *log) Replace(ctx context.Context, at int64, lines []byte) error {
-	return l.write(ctx, true, func(tx *sql.Tx) error {
+	return l.rewrite(ctx, func(tx *sql.Tx) error {
 		if err := l.makeRoom(ctx, tx, at); err != nil {
 			return err
 		}
@@ -293,6 +294,15 @@ func (l *log) Replace(ctx context.Context, at int64, lines []byte) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO retake_journal (session, at, lines) VALUES (?, 0, ?)`, l.session, lines)
 		return err
 	})
+}
+
+// rewrite runs one transaction, and empties SQLite's log, which has what it deleted.
+func (l *log) rewrite(ctx context.Context, do func(*sql.Tx) error) error {
+	if err := l.write(ctx, true, do); err != nil {
+		return err
+	}
+	_, err := l.db.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`)
+	return l.failed(err)
 }
 
 // write runs one transaction.
