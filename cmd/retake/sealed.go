@@ -123,18 +123,19 @@ type eitherStore struct {
 	sealed inbox.Store
 }
 
-// of returns the store that opens a journal.
+// of returns the store that opens a journal. One that cannot be read counts as sealed, so that nothing is put
+// beside it in the clear.
 func (s eitherStore) of(ctx context.Context, session string) inbox.Store {
 	in, err := s.Store.Peek(ctx, session)
 	if err != nil {
-		return s.Store // it says what is wrong
+		return s.sealed
 	}
 	defer in.Close()
 	start := make([]byte, sealedStart)
-	if n, _ := io.ReadFull(in, start); isSealed(start[:n]) {
-		return s.sealed
+	if _, err := io.ReadFull(in, start); err == nil && !isSealed(start) {
+		return s.Store
 	}
-	return s.Store
+	return s.sealed
 }
 
 // Open implements [journal.Store].
