@@ -15,7 +15,7 @@
 // written, and of an inbox item its kind, key, time, and who put it. The key of an answer is the id of its
 // question, which has a digest of the arguments that were shown.
 //
-// Whoever can write to the store can put an older state of a journal in its place, or cut complete lines off
-// its end: that is what a crash leaves, too. Keep the hash of the last line elsewhere to find it
+// Whoever can write to the store can put an older state of a journal in its place, cut complete lines off its
+// end, which is what a crash leaves, too, or put back a message that an earlier run of the session took. Keep the hash of the last line elsewhere to find it
 // ([journal.Reader.Hash], "retake verify -json").
 package sealed

@@ -305,3 +305,26 @@ func FuzzReader(f *testing.F) {
 		}
 	})
 }
+
+// A journal that is sealed, or gets another key, leaves no item behind that nobody could take any more.
+func TestAJournalWithItemsThatStayBehindIsNotSealed(t *testing.T) {
+	item := journal.Item{Kind: journal.AnswerItem, Key: "q1", Body: []byte(`"yes"`), By: "Ada", At: time.Unix(1e9, 0).UTC()}
+	one, two := key(t, "one"), key(t, "two")
+	for name, before := range map[string]func(in journal.Store) journal.Store{
+		"not sealed":        func(in journal.Store) journal.Store { return in },
+		"under another key": func(in journal.Store) journal.Store { return wrap(t, in, one) },
+	} {
+		in := &looptest.Store{}
+		s := before(in)
+		run(t, s, "order-42")
+		require.NoError(t, s.(journal.Inbox).Put(t.Context(), "order-42", item))
+		was := in.Text("order-42")
+		err := sealed.Seal(t.Context(), in, "order-42", two, one)
+		require.ErrorContains(t, err, `resume the run first, which takes it: journal: session "order-42": answer "q1": `, name)
+		assert.Equal(t, was, in.Text("order-42"))
+		require.NoError(t, s.(journal.Inbox).Remove(t.Context(), "order-42", item))
+		require.NoError(t, sealed.Seal(t.Context(), in, "order-42", two, one))
+		require.NoError(t, wrap(t, in, two).(journal.Inbox).Put(t.Context(), "order-42", item))
+		require.NoError(t, sealed.Seal(t.Context(), in, "order-42", two), "it is under the key already")
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/retake-go/retake/internal/chain"
@@ -43,8 +44,9 @@ func New(in journal.Store, with ...Sealer) (journal.Store, error) {
 
 // Seal seals a journal of a store with the first key, whether it is sealed with any of the keys or not at
 // all. So journals are sealed that were begun without, and an old key is no longer needed. The journal is
-// held in memory. It returns [journal.ErrConflict] while a writer holds the journal, and [journal.ErrNoRun]
-// if it is empty.
+// held in memory. It returns [journal.ErrConflict] while a writer holds the journal, [journal.ErrNoRun] if it
+// is empty, and an error that names the item if its inbox has one that the first key does not open: the run
+// could not take it any more, so it has to take it before.
 func Seal(ctx context.Context, in journal.Store, session string, with ...Sealer) (err error) {
 	k := keys(with)
 	if err := k.check(); err != nil {
@@ -76,6 +78,11 @@ func Seal(ctx context.Context, in journal.Store, session string, with ...Sealer)
 	}
 	if err != nil {
 		return err
+	}
+	if i, has := in.(journal.Inbox); has {
+		if _, err := (inbox{i, k[:1]}).Items(ctx, session); err != nil {
+			return fmt.Errorf("sealed: resume the run first, which takes it: %w", err)
+		}
 	}
 	sealed := log{keys: k, session: session}
 	lines, _, err := sealed.seal(position{}, text)
