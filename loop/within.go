@@ -16,7 +16,7 @@ import (
 var (
 	// ErrNotWithin: the context is not that of a tool's call in a run of this package.
 	ErrNotWithin = errors.New("loop: this run is made only within a tool's call in a run of package loop: an " +
-		"engine such as Temporal could not continue it after a crash, and has agents of its own (Worker.Agents)")
+		"engine such as Temporal or DBOS could not continue it after a crash, and has agents of its own (Agents)")
 	// ErrTooDeep: there are too many runs around this one.
 	ErrTooDeep = errors.New("loop: too many runs are nested")
 )

@@ -1,6 +1,7 @@
 package dbos
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
 )
@@ -30,8 +32,8 @@ const (
 )
 
 // Agent configures the runs of an agent, as [loop.New] and its options do in process. Do not change it after
-// [Register]. Not supported are a limiter, observers, single actions, nested runs, user's messages during a
-// run, and code that changes the policy.
+// [Register]. Not supported are a limiter, observers, single actions, user's messages during a run, and code
+// that changes the policy.
 type Agent struct {
 	// Name is a part of the name of the workflow; empty means [DefaultAgent]. A context may have several
 	// agents.
@@ -45,6 +47,8 @@ type Agent struct {
 	// Session declares slices and reducers. It must have no id, seed or journal: a session has the id of its
 	// workflow, and its record is that of DBOS.
 	Session session.Config
+	// Agents are those that are tools of this one. A call of one is a child workflow: see [AgentTool].
+	Agents []AgentTool
 	// Planner, Prompt and Summary are as with [loop.WithPlanner], [loop.WithPrompt] and [loop.WithSummary];
 	// nil for none.
 	Planner planner.Planner
@@ -65,6 +69,8 @@ type hooks struct {
 	after tool.After
 	sleep func(sdk.Context, time.Duration) error
 	step  func(machine.Event, []machine.Effect, machine.State)
+	// begin begins the workflow of a run; nil for that which was registered.
+	begin func(ctx sdk.Context, id, order string) (sdk.WorkflowHandle[string], error)
 }
 
 func (a Agent) withDefaults() Agent {
@@ -119,10 +125,15 @@ func (a Agent) Validate() error {
 			errs = append(errs, errors.New(c.text))
 		}
 	}
+	if _, tools, err := a.within(); err != nil {
+		errs = append(errs, fmt.Errorf("agents: %w", err))
+	} else {
+		a.Config.Tools = tools
+	}
 	if err := a.Session.Validate(); err != nil {
 		errs = append(errs, fmt.Errorf("session: %w", err))
 	}
-	if _, err := a.machine(); err != nil {
+	if _, err := a.machine(a.Config.Policy); err != nil {
 		errs = append(errs, fmt.Errorf("config: %w", err))
 	}
 	if err := a.offer().CheckChoice(a.Config.ToolChoice); err != nil {
@@ -136,8 +147,11 @@ func (a Agent) offer() engine.Offer {
 		Estimate: a.Config.Estimate}
 }
 
-func (a Agent) machine() (machine.Config, error) {
-	return a.Config.Machine(loop.WithModels(a.Models), loop.WithPlanner(a.Planner), loop.WithPrompt(a.Prompt),
+// machine returns the config of runs with a policy; nil for the default one.
+func (a Agent) machine(p *policy.Set) (machine.Config, error) {
+	cfg := a.Config
+	cfg.Policy = p
+	return cfg.Machine(loop.WithModels(a.Models), loop.WithPlanner(a.Planner), loop.WithPrompt(a.Prompt),
 		loop.WithSummary(a.Summary))
 }
 
@@ -149,6 +163,8 @@ type agent struct {
 	Agent
 	// reducing has the reducers. Its own state is not used.
 	reducing *session.Session
+	// agents are those that are its tools, by name.
+	agents map[string]*agent
 }
 
 // ConfigName is the name by which DBOS knows the agent.
@@ -161,8 +177,24 @@ func Register(ctx sdk.Context, a Agent) (*Registered, error) {
 	if err != nil {
 		return nil, err
 	}
-	sdk.RegisterWorkflow(ctx, own.run, sdk.WithInstance(own), sdk.WithWorkflowName("retake."+own.Name))
+	own.register(ctx)
 	return &Registered{own}, nil
+}
+
+// register registers the workflows of an agent and of those within it.
+func (a *agent) register(ctx sdk.Context) {
+	sdk.RegisterWorkflow(ctx, a.run, sdk.WithInstance(a), sdk.WithWorkflowName("retake."+a.Name))
+	for _, within := range a.agents {
+		within.register(ctx)
+	}
+}
+
+// begin begins a run, or joins that of the same id.
+func (a *agent) begin(ctx sdk.Context, id, order string) (sdk.WorkflowHandle[string], error) {
+	if a.hooks.begin != nil {
+		return a.hooks.begin(ctx, id, order)
+	}
+	return sdk.RunWorkflow(ctx, a.run, order, sdk.WithWorkflowID(id), sdk.WithRunInstance(a))
 }
 
 func newAgent(a Agent) (*agent, error) {
@@ -171,6 +203,9 @@ func newAgent(a Agent) (*agent, error) {
 	}
 	own := &agent{Agent: a.withDefaults()}
 	var err error
+	if own.agents, own.Config.Tools, err = a.within(); err != nil {
+		return nil, fmt.Errorf("dbos: agents: %w", err)
+	}
 	if own.reducing, err = session.New(own.Session); err != nil {
 		return nil, fmt.Errorf("dbos: session: %w", err)
 	}
@@ -185,6 +220,9 @@ type order struct {
 	Header   journal.Header `json:"header"`
 	Warnings []string       `json:"warnings,omitempty"`
 	Hears    []string       `json:"hears,omitempty"`
+	// Depth is how many runs are around this one, and Deepest how many there may be around another.
+	Depth   int `json:"depth,omitempty"`
+	Deepest int `json:"deepest,omitempty"`
 }
 
 // Start starts a run, or joins that of the same id. The id is that of the workflow and of the session. The
@@ -202,7 +240,7 @@ func (r *Registered) Start(ctx sdk.Context, id string, in loop.Input) (*Run, err
 	if err != nil {
 		return nil, fmt.Errorf("dbos: %w", err)
 	}
-	h, err := sdk.RunWorkflow(ctx, r.run, text, sdk.WithWorkflowID(id), sdk.WithRunInstance(r.agent))
+	h, err := r.begin(ctx, id, text)
 	if err != nil {
 		return nil, fmt.Errorf("dbos: %w", err)
 	}
@@ -224,14 +262,22 @@ func (a *agent) order(in loop.Input) (string, error) {
 	if err := in.Validate(); err != nil {
 		return "", fmt.Errorf("input: %w", err)
 	}
-	cfg, err := a.machine()
+	cfg, err := a.machine(a.Config.Policy)
 	if err != nil {
 		return "", fmt.Errorf("config: %w", err)
 	}
-	o := order{Config: cfg, Messages: append(message.Clone(in.History), in.Message()), Hears: engine.Hears(
-		a.reducing), Header: engine.Header(machine.Config{}, a.offer())}
-	o.Config.RequestID, o.Config.Deadline = in.RequestID, in.Deadline.UTC().Round(0)
-	o.Warnings, _ = a.Config.Tools.Absent(&cfg.Policy) // similar names were refused before
+	cfg.RequestID, cfg.Deadline = in.RequestID, in.Deadline.UTC().Round(0)
+	o := order{Config: cfg, Messages: append(message.Clone(in.History), in.Message()), Deepest: a.deepest()}
+	return a.written(o)
+}
+
+// deepest is how many runs there may be within one.
+func (a *agent) deepest() int { return cmp.Or(a.Config.MaxDepth, loop.DefaultDepth) }
+
+// written returns an order as the input of a workflow, with what the agent has.
+func (a *agent) written(o order) (string, error) {
+	o.Hears, o.Header = engine.Hears(a.reducing), engine.Header(machine.Config{}, a.offer())
+	o.Warnings, _ = a.Config.Tools.Absent(&o.Config.Policy) // similar names were refused before
 	text, err := engine.Marshal(o)
 	if err != nil {
 		return "", fmt.Errorf("input: %w", err)
@@ -260,6 +306,8 @@ type Run struct {
 // report is the result of a workflow.
 type report struct {
 	State json.RawMessage `json:"state,omitempty"`
+	// Cost is what a run within a call cost; nil if that is not known.
+	Cost *int64 `json:"cost,omitempty"`
 	// Trouble says why the run could not begin or continue.
 	Trouble string `json:"trouble,omitempty"`
 }
@@ -281,23 +329,39 @@ func (r *Run) Result() (loop.Result, error) {
 	if err != nil {
 		return loop.Result{}, fmt.Errorf("dbos: %w", err)
 	}
-	return resultOf(text)
+	result, _, err := read(text)
+	return result, err
 }
 
-// resultOf returns the result of a run with a report.
-func resultOf(text string) (loop.Result, error) {
-	var out report
-	if err := engine.Unmarshal([]byte(text), &out); err != nil {
-		return loop.Result{}, fmt.Errorf("dbos: the report: %w", err)
+// Cancel has DBOS cancel the workflow, and those of its agents. It does not wait for the end.
+func (r *Run) Cancel() error {
+	if err := sdk.CancelWorkflow(r.c, r.h.GetWorkflowID(), sdk.WithCancelChildren()); err != nil {
+		return fmt.Errorf("dbos: %w", err)
 	}
-	if out.Trouble != "" {
-		return loop.Result{}, &RunError{out.Trouble}
+	return nil
+}
+
+// read returns the result of a run with a report, and the report with its state.
+func read(text string) (result loop.Result, of ended, err error) {
+	if err := engine.Unmarshal([]byte(text), &of.report); err != nil {
+		return result, of, fmt.Errorf("dbos: the report: %w", err)
 	}
-	st, err := machine.Restore(out.State)
-	if err != nil {
-		return loop.Result{}, fmt.Errorf("dbos: the report: %w", err)
+	if len(of.State) > 0 {
+		if of.st, err = machine.Restore(of.State); err != nil {
+			return result, of, fmt.Errorf("dbos: the report: %w", err)
+		}
 	}
-	return loop.ResultOf(engine.End{State: st}, nil)
+	if of.Trouble != "" {
+		return result, of, &RunError{of.Trouble}
+	}
+	result, err = loop.ResultOf(engine.End{State: of.st}, nil)
+	return result, of, err
+}
+
+// ended is the report of a run with its state.
+type ended struct {
+	report
+	st machine.State
 }
 
 // RunError reports that a run could not begin or continue.

@@ -80,6 +80,8 @@ func (f *flow) TellReducers() error {
 type running struct {
 	run machine.ToolRun
 	out <-chan sdk.StepOutcome[string]
+	// child is the run of an agent instead; nil for other tools.
+	child *child
 	// entered is set once the core has its outcome.
 	entered bool
 }
@@ -102,17 +104,22 @@ func (f *flow) underWay(ev *machine.Event) (begun []int) {
 
 // RunTools runs the calls of a reply and feeds their outcomes in call order. A call begins once the outcome
 // of that Parallel places before it is known, so that the order of the steps is the same in each execution.
-func (f *flow) RunTools(runs []machine.ToolRun) error {
+func (f *flow) RunTools(runs []machine.ToolRun) (err error) {
 	ctx, stop := sdk.WithCancel(f.ctx)
 	defer func() {
+		if _, own := errors.AsType[*RunError](err); err == nil || own {
+			err = cmp.Or(err, f.leave())
+		}
 		stop()
 		for _, r := range f.running {
-			<-r.out // steps end before the workflow does
+			if r.child == nil {
+				<-r.out // steps end before the workflow does
+			}
 		}
 		f.running = nil
 	}()
 	for n := range runs {
-		err := f.startUpTo(ctx, runs[:min(n+f.Parallel, len(runs))])
+		err = f.startUpTo(ctx, runs[:min(n+f.Parallel, len(runs))])
 		if err == nil {
 			err = f.ended(f.running[n])
 		}
@@ -146,6 +153,10 @@ func (f *flow) start(ctx sdk.Context, run machine.ToolRun) (*running, error) {
 	t, known := f.Config.Tools.Get(run.Tool)
 	if !known {
 		return nil, broken("there is no tool %q", run.Tool)
+	}
+	if within, ok := f.agents[run.Tool]; ok {
+		c, err := f.nest(ctx, within, run)
+		return &running{run: run, child: c}, err
 	}
 	repeatable, now := run.Repeatable && t.Repeatable(), false
 	if !repeatable {
@@ -186,6 +197,9 @@ func (f *flow) invoke(
 
 // ended feeds the outcome of a call.
 func (f *flow) ended(r *running) error {
+	if r.child != nil {
+		return f.childEnded(r)
+	}
 	done := <-r.out
 	closed := make(chan sdk.StepOutcome[string])
 	close(closed)

@@ -87,7 +87,7 @@ func TestEachPartOfARecordHasAReport(t *testing.T) {
 		}
 		text, err := r.runAs(p, "order-42", textOf(whole.Input))
 		require.NoError(t, err, n)
-		result, err := resultOf(text)
+		result, _, err := read(text)
 		require.ErrorIs(t, err, policy.ReasonCancelled, n)
 		names := make([]string, n)
 		for k, s := range steps[:n] {

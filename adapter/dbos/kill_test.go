@@ -26,18 +26,42 @@ import (
 )
 
 // The environment of a worker process: its database, where it hangs so that it can be killed there, the file
-// of what its tools did, and how many sessions it has.
+// of what its tools did, and how many sessions it has, and
+// whether an agent of the agent does the work.
 const (
 	envWorker = "RETAKE_DBOS_WORKER"
 	envHang   = "RETAKE_DBOS_HANG"
 	envDone   = "RETAKE_DBOS_DONE"
 	envCount  = "RETAKE_DBOS_SESSIONS"
+	envDesk   = "RETAKE_DBOS_DESK"
 )
 
 // hangs are the places where processes are killed, in this order: each nth time that one comes to it.
 var hangs = []string{
 	"1 model", "1 step run_tools", "1 pay before", "3 model", "1 pay after", "1 note after", "1 step wait",
 	"1 step stop",
+}
+
+// desk is an agent whose own agent does all the work. It passes its places behind the word "desk".
+func desk(pass func(string), did func(string)) Agent {
+	own := booking(pass, did)
+	own.Name = "book"
+	ask := message.Call{ID: "1", Name: "book", Arguments: `{"task":"Book it."}`}
+	return Agent{
+		Agents: []AgentTool{{Agent: own, Description: "Books."}},
+		Model: loop.ModelFunc(func(_ context.Context, r loop.Request) (message.Reply, error) {
+			pass("desk model")
+			if len(r.Messages) == 1 {
+				return message.Reply{Calls: []message.Call{ask}}, nil
+			}
+			return message.Reply{Text: "Booked."}, nil
+		}),
+		hooks: hooks{step: func(_ machine.Event, effects []machine.Effect, _ machine.State) {
+			if n := len(effects); n > 0 {
+				pass("desk step " + string(effects[n-1].Kind))
+			}
+		}},
+	}
 }
 
 // places hang the goroutine that comes to one of them for the nth time.
@@ -121,11 +145,15 @@ func work(url string) error {
 		return err
 	}
 	defer done.Close()
-	c, err := newContext(url, "kills")
+	schema, made := "kills", booking
+	if os.Getenv(envDesk) != "" {
+		schema, made = "deskkills", desk
+	}
+	c, err := newContext(url, schema)
 	if err != nil {
 		return err
 	}
-	agent, err := Register(c, booking(p.pass, func(what string) { fmt.Fprintln(done, what) }))
+	agent, err := Register(c, made(p.pass, func(what string) { fmt.Fprintln(done, what) }))
 	if err != nil {
 		return err
 	}
@@ -151,12 +179,20 @@ func work(url string) error {
 
 // Processes are killed between and in the steps of their runs. Each session ends, no payment is made twice,
 // and one that is not made, or of which nobody knows, is in doubt.
-func TestRunsOutliveKilledProcesses(t *testing.T) {
+func TestRunsOutliveKilledProcesses(t *testing.T) { outlives(t, hangs, "", "") }
+
+// The same is so if an agent of the agent does the work, in a child workflow: the run around it goes on with that.
+func TestAgentsOutliveKilledProcesses(t *testing.T) {
+	outlives(t, append([]string{"1 desk model", "1 desk step run_tools", "2 desk model", "1 desk step stop"}, hangs...), "yes", ".1.1.1")
+}
+
+// outlives kills processes at places, one session more each time. suffix is that of the session that pays.
+func outlives(t *testing.T, hangs []string, desk, suffix string) {
 	url, done := database(t), filepath.Join(t.TempDir(), "done")
 	start := func(hang string, count int) (*exec.Cmd, *bufio.Scanner) {
 		cmd := exec.Command(os.Args[0], "-test.run=^$")
 		cmd.Env = append(os.Environ(), envWorker+"="+url, envHang+"="+hang, envDone+"="+done,
-			envCount+"="+strconv.Itoa(count))
+			envCount+"="+strconv.Itoa(count), envDesk+"="+desk)
 		cmd.Stderr = os.Stderr
 		out, err := cmd.StdoutPipe()
 		require.NoError(t, err)
@@ -186,7 +222,7 @@ func TestRunsOutliveKilledProcesses(t *testing.T) {
 		assert.Contains(t, line, "Booked. <nil>")
 		paid := 0
 		for _, d := range did {
-			if d == fmt.Sprintf("pay order-%d", n) {
+			if d == fmt.Sprintf("pay order-%d%s", n, suffix) {
 				paid++
 			}
 		}

@@ -2,6 +2,7 @@ package dbos
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,9 @@ type flow struct {
 	running []*running
 	// shown is the last board of questions that people were shown.
 	shown string
+	// depth and deepest are those of the order, and cost is what the run has cost; nil if that is not known.
+	depth, deepest int
+	cost           *int64
 }
 
 // run is the workflow. Its error is DBOS's own: what ends a run is in its report.
@@ -63,7 +67,7 @@ func (a *agent) runAs(ctx sdk.Context, id, input string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if f.st.Phase == machine.Stopped {
+	if out.Cost = f.cost; f.st.Phase == machine.Stopped {
 		if out.State, err = f.st.Snapshot(); err != nil {
 			return "", err
 		}
@@ -157,6 +161,7 @@ func (f *flow) begin(input string) (err error) {
 	if err := f.same(&in); err != nil {
 		return err
 	}
+	f.depth, f.deepest = in.Depth, in.Deepest
 	cfg := f.Session
 	cfg.ID = f.id
 	s, err := session.New(cfg)
@@ -192,10 +197,13 @@ func (f *flow) step(ev machine.Event) error {
 	if ev.At.IsZero() {
 		ev.At = f.at
 	}
-	policy := f.st.Policy
+	policy, cost := f.st.Policy, f.st.Charged.Cost
 	effects, err := engine.Step(&f.st, &ev, func() []int { return f.underWay(&ev) })
 	if err != nil {
 		return broken("the core: %w", err)
+	}
+	if added := engine.Cost(&f.st, cost, &ev); added != nil && f.depth > 0 {
+		f.cost = new(*cmp.Or(f.cost, new(int64)) + *added)
 	}
 	if ev.At.After(f.at) { // a wait that is over, by a clock that lags behind
 		f.at = ev.At

@@ -18,7 +18,6 @@ import (
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
-	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/tool"
 )
 
@@ -157,15 +156,14 @@ func (f *flow) orderOf(c *child, in *order) error {
 		return fmt.Errorf("temporal: the arguments of %s: %w", c.Run.Tool, err)
 	}
 	in.Depth, in.Deepest = c.Depths(in.Deepest)
-	c.id, in.Config.Seed = c.State.Child(c.Run.Index)
-	in.Session, in.Config.RequestID, in.Attributes = c.id, c.id, f.in.Attributes
+	c.id, in.Config = c.Inner(in.Config, f.now())
+	in.Session, in.Attributes = c.id, f.in.Attributes
 	if in.Config.Policy = c.Bound(&in.Config.Policy); !in.Config.Policy.Meters() {
 		in.Config.Models = nil
 	}
 	if d := c.Run.Timeout; d > 0 {
 		c.until = f.now().Add(d)
 	}
-	in.Config.Deadline = c.Deadline(time.Time{}, f.now())
 	task := loop.Input{Prompt: given.Task}
 	in.Messages = []message.Message{task.Message()}
 	return f.measure("the task of "+c.Run.Tool, *in)
@@ -193,13 +191,14 @@ func (f *flow) await(ctx workflow.Context, c *child, in order) error {
 // [nested.AsTool].
 func (a *agent) ended(c *child) (out toolResult) {
 	a.endReplay()
-	t, err := nested.ToolOf(c.Run.Tool, "", nil, func(ctx context.Context, _ string) (loop.Result, error) {
-		return c.result(ctx)
-	})
+	made := nested.Child{Outer: c.Outer, Err: c.failure(), Usage: c.report.Usage, Cost: c.report.Cost, Late: c.late}
+	if made.Err == nil {
+		made.Result, made.Err = c.report.result()
+	}
+	o, err := made.Outcome()
 	if err != nil {
 		return toolResult{outcome: outcome{Trouble: troubled(err)}}
 	}
-	o := t.Invoke(context.Background(), c.Run.Arguments)
 	out.ends(c.Run, o)
 	if out.End.Verdict == machine.Done {
 		out.End.Unheard = engine.Unheard(a.reducing, o)
@@ -208,28 +207,6 @@ func (a *agent) ended(c *child) (out toolResult) {
 		return toolResult{outcome: outcome{Trouble: troubled(err)}}
 	}
 	return out
-}
-
-// result is what [loop.Loop.Within] returns in process. It adds what the run consumed and left in doubt to
-// the call.
-func (c *child) result(ctx context.Context) (r loop.Result, err error) {
-	if err = c.failure(); err == nil {
-		r, err = c.report.result()
-	}
-	used, cost := c.Untold(c.report.Usage, cost(c.report.Cost))
-	_ = tool.AddUsage(ctx, used) // errors would say that this is not within a call
-	if c.report.Cost != nil {
-		_ = tool.AddCost(ctx, cost)
-	}
-	x, exhausted := errors.AsType[*loop.RetryExhaustedError](err)
-	if err != nil && !exhausted && !errors.Is(err, loop.ErrTooDeep) || len(r.InDoubt) > 0 {
-		_ = tool.Doubt(ctx)
-	}
-	if exhausted && x.Reason == policy.ReasonDeadline && c.late {
-		err = &fault.TransportError{Class: fault.Timeout,
-			Cause: fmt.Errorf("%s did not return within %v", c.Run.Tool, c.Run.Timeout)}
-	}
-	return r, err
 }
 
 func cost(known *int64) int64 { return *cmp.Or(known, new(int64)) }

@@ -55,6 +55,14 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
+// Inner returns the id of the inner run's session, and cfg as the config of a run that begins now: with the
+// seed, the request and the deadline that follow from the call. Its policy is to be that of [Outer.Bound].
+func (o *Outer) Inner(cfg machine.Config, now time.Time) (session string, _ machine.Config) {
+	session, cfg.Seed = o.State.Child(o.Run.Index)
+	cfg.RequestID, cfg.Deadline = session, o.Deadline(time.Time{}, now)
+	return session, cfg
+}
+
 // Untold returns of what the inner run has consumed what is to be added to the call: the outer run has been
 // told the rest at the end of an earlier try, or of the call in doubt that it repeats.
 func (o *Outer) Untold(used message.Usage, cost int64) (message.Usage, int64) {
