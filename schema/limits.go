@@ -66,7 +66,7 @@ const maxWork = 2 << 20
 func NewBudget() *Budget { return &Budget{left: maxWork} }
 
 // Until ends checks when stop reports true, for example when a context is done. What such a check found is of
-// no use. stop is called about once a millisecond. Until returns the budget.
+// no use. stop is called about once a millisecond; nil never stops. Until returns the budget.
 func (b *Budget) Until(stop func() bool) *Budget {
 	b.stop, b.next = stop, b.left
 	return b

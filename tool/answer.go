@@ -2,7 +2,6 @@ package tool
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"github.com/retake-go/retake/extract"
@@ -43,7 +42,7 @@ func ReadAnswer(text string, s *schema.Schema, set Settings) Answer {
 	if len(read.Issues) > 0 && set.unquotes(set.Text) {
 		if mended, ok := unquote(raw, read.Issues, check); ok {
 			read = mended
-			repairs = insert(slices.Clone(repairs), extract.Repair{Kind: extract.QuotedObject})
+			repairs = insert(repairs, extract.Repair{Kind: extract.QuotedObject})
 		}
 	}
 	a := Answer{Raw: read.JSON, Issues: read.Issues, Repairs: kept(set.Text, repairs), Value: read.Value}

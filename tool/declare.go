@@ -45,12 +45,20 @@ type declarations struct {
 	answers bool
 }
 
-func declare(opts []Option) declarations {
+// declare is what the options of a tool declare. The error says that it has no function, or that an option is
+// not for its type of arguments.
+func declare(isNil bool, args reflect.Type, opts []Option) (declarations, error) {
 	d := declarations{compile: schema.DefaultCompileLimits()}
 	for _, o := range opts {
 		o(&d)
 	}
-	return d
+	switch {
+	case isNil:
+		return d, errors.New("the function is nil")
+	case d.takes != nil && d.takes != args:
+		return d, fmt.Errorf("NeedsApproval takes %v: make it take %v", d.takes, args)
+	}
+	return d, nil
 }
 
 // ReadOnly declares that a call changes nothing: it may be run again after a transport fault or a crash.

@@ -118,7 +118,8 @@ func Emit[E any](ctx context.Context, name string, e E) error {
 	if name == "" {
 		return errors.New("emit: an event needs a name")
 	}
-	return recorderOf(ctx).emit(reducer.Event{Name: name, Payload: payload})
+	r := recorderOf(ctx)
+	return r.whileOpen(func() { r.events = append(r.events, reducer.Event{Name: name, Payload: payload}) })
 }
 
 // Attach adds media to the call's result, after what the tool returns: see [message.Part]. Those of a tool
@@ -139,7 +140,13 @@ func Progress(ctx context.Context, progress any) error {
 	if err != nil {
 		return fmt.Errorf("progress: %w", err)
 	}
-	return recorderOf(ctx).progress(payload)
+	r := recorderOf(ctx)
+	return r.whileOpen(func() {
+		r.last = payload
+		if r.report != nil {
+			r.report(slices.Clone(payload))
+		}
+	})
 }
 
 // AddUsage adds what a model consumed within the call of a tool to the usage of its run, whatever comes of
@@ -207,19 +214,6 @@ func recorderOf(ctx context.Context) *recorder {
 		return r.within
 	}
 	return r
-}
-
-func (r *recorder) emit(e reducer.Event) error {
-	return r.whileOpen(func() { r.events = append(r.events, e) })
-}
-
-func (r *recorder) progress(payload []byte) error {
-	return r.whileOpen(func() {
-		r.last = payload
-		if r.report != nil {
-			r.report(slices.Clone(payload))
-		}
-	})
 }
 
 func (r *recorder) whileOpen(do func()) error {

@@ -1,7 +1,6 @@
 package tool
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -51,7 +50,7 @@ func (c Call) Good() bool { return c.Class == "" }
 // The caller must look at the finish reason first: Read reads a reply that was cut off like any other, and
 // nothing of it may be run.
 func (s *Set) Read(r message.Reply, set Settings) Calls {
-	return (&reader{set: s, settings: set}).read(&r)
+	return (&reader{s, set, set.budget()}).read(&r)
 }
 
 // reader reads one reply.
@@ -63,9 +62,8 @@ type reader struct {
 }
 
 func (in *reader) read(r *message.Reply) Calls {
-	in.work = in.settings.budget()
 	var calls []Call
-	if in.over(len(r.Calls)) {
+	if len(r.Calls) > in.settings.mostCalls() {
 		return Calls{Over: len(r.Calls)}
 	}
 	if len(r.Calls) > 0 {
@@ -86,11 +84,6 @@ func (in *reader) read(r *message.Reply) Calls {
 	}
 	nameCalls(calls)
 	return Calls{Calls: calls}
-}
-
-// over reports whether so many calls are more than a reply may make.
-func (in *reader) over(calls int) bool {
-	return calls > in.settings.mostCalls()
 }
 
 // nameCalls gives an id to calls that have none or share one.
@@ -119,8 +112,8 @@ func nameCalls(calls []Call) {
 // without arguments in this way.
 func (in *reader) native(checked *Call, c *message.Call) {
 	*checked = Call{ID: c.ID, Name: c.Name, Raw: c.Arguments}
-	t, ok := in.set.resolve(c.Name)
-	if !ok {
+	t := in.set.resolve(c.Name)
+	if t == nil {
 		checked.unknown(in.set, c.Name)
 		checked.Arguments, _ = canon.JSON([]byte(c.Arguments))
 		return
@@ -201,7 +194,7 @@ func (in *reader) unquote(c *Call, t *Tool, mode policy.Repairs, offset int) {
 	check := func(args []byte) schema.Reading { return t.schema.Read(in.work, args) }
 	if read, ok := unquote(c.Arguments, c.Issues, check); ok {
 		own := extract.Repair{Kind: extract.QuotedObject, Offset: offset}
-		c.Repairs = kept(mode, insert(slices.Clone(c.Repairs), own))
+		c.Repairs = kept(mode, insert(c.Repairs, own))
 		c.judge(t, read)
 	}
 }

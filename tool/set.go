@@ -13,7 +13,6 @@ import (
 // nil Set has no tools.
 type Set struct {
 	tools   []*Tool
-	byName  map[string]*Tool
 	byAlias map[string]*Tool
 	names   extract.Names
 }
@@ -21,7 +20,7 @@ type Set struct {
 // NewSet makes a set, in the order given. Tools that are nil, share a name, or could not be told apart by
 // providers, which see aliases (a.b and a_b are both a_b), are refused; the error names all of them.
 func NewSet(tools ...*Tool) (*Set, error) {
-	s := &Set{tools: slices.Clone(tools), byName: map[string]*Tool{}, byAlias: map[string]*Tool{}}
+	s := &Set{tools: slices.Clone(tools), byAlias: map[string]*Tool{}}
 	var faults []error
 	for n, t := range tools {
 		if t == nil {
@@ -29,18 +28,17 @@ func NewSet(tools ...*Tool) (*Set, error) {
 			continue
 		}
 		alias := ProviderName(t.name)
-		if _, taken := s.byName[t.name]; taken {
+		switch other := s.byAlias[alias]; {
+		case other == nil:
+			s.byAlias[alias] = t
+		case other.name == t.name:
 			faults = append(faults,
 				fmt.Errorf("tools[%d]: %q is given twice: leave one out, or rename it", n, t.name))
-			continue
-		}
-		if other, taken := s.byAlias[alias]; taken {
+		default:
 			faults = append(faults,
 				fmt.Errorf("tools[%d]: %q and %q would both be %q to a provider: rename one",
 					n, other.name, t.name, alias))
-			continue
 		}
-		s.byName[t.name], s.byAlias[alias] = t, t
 	}
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
@@ -51,11 +49,10 @@ func NewSet(tools ...*Tool) (*Set, error) {
 
 // Get returns the tool registered under a name.
 func (s *Set) Get(name string) (*Tool, bool) {
-	if s == nil {
-		return nil, false
+	if t := s.resolve(name); t != nil && t.name == name {
+		return t, true
 	}
-	t, ok := s.byName[name]
-	return t, ok
+	return nil, false
 }
 
 // Names lists the names in order of registration. The slice is the caller's own.
@@ -75,16 +72,12 @@ func (s *Set) All() []*Tool {
 	return slices.Clone(s.tools)
 }
 
-// resolve finds the tool a native call names: by its name, else by its alias.
-func (s *Set) resolve(name string) (*Tool, bool) {
+// resolve finds the tool a native call names, by its name or its alias; nil where there is none.
+func (s *Set) resolve(name string) *Tool {
 	if s == nil {
-		return nil, false
+		return nil
 	}
-	if t, ok := s.byName[name]; ok {
-		return t, true
-	}
-	t, ok := s.byAlias[ProviderName(name)]
-	return t, ok
+	return s.byAlias[ProviderName(name)]
 }
 
 // ProviderName is the name to offer a tool under to providers that allow letters, digits, "_" and "-" only:

@@ -96,11 +96,7 @@ func changing(repairs []extract.Repair) []extract.Form {
 
 // budget is what the checks of one reply may take.
 func (s Settings) budget() *schema.Budget {
-	b := schema.NewBudget()
-	if s.Stop != nil {
-		b.Until(s.Stop)
-	}
-	return b
+	return schema.NewBudget().Until(s.Stop)
 }
 
 func (s Settings) options() extract.Options {

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -30,7 +31,7 @@ func (in *reader) typed(t *Tool, c *extract.Call) (args []byte, repairs []extrac
 		}
 	}
 	asValues := t.schema.Read(in.work, values.json()).Issues
-	repairs = slices.Clone(c.Repairs)
+	repairs = c.Repairs
 	for _, name := range canon.Keys(took) {
 		if ruleAt(asText, name) != "type" && ruleAt(asValues, name) != "" {
 			values[name] = all[name]
@@ -67,16 +68,13 @@ func literal(quoted []byte, opt extract.Options) (value []byte, repairs []extrac
 	return value, repairs
 }
 
-// insert adds a repair to others, which are sorted by offset and kind, unless it is among them.
+// insert is a list of repairs with one more, unless it is among them. They are sorted by offset and kind.
 func insert(repairs []extract.Repair, own extract.Repair) []extract.Repair {
-	at := 0
-	for _, r := range repairs {
-		if r == own {
-			return repairs
-		}
-		if r.Offset < own.Offset || r.Offset == own.Offset && r.Kind < own.Kind {
-			at++
-		}
+	at, known := slices.BinarySearchFunc(repairs, own, func(a, b extract.Repair) int {
+		return cmp.Or(cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Kind, b.Kind))
+	})
+	if known {
+		return repairs
 	}
-	return slices.Insert(repairs, at, own)
+	return slices.Insert(slices.Clone(repairs), at, own)
 }

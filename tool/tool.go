@@ -57,29 +57,32 @@ func New[A, R any](
 	if !isName(name) {
 		panic(fmt.Sprintf("tool.New: %v", nameError(name)))
 	}
-	if fn == nil {
-		panic(fmt.Sprintf("tool.New(%q): the function is nil", name))
-	}
-	t := reflect.TypeFor[A]()
-	if k := t.Kind(); k != reflect.Struct && k != reflect.Map {
-		panic(fmt.Sprintf("tool.New(%q): arguments must be a struct or a map with string keys, not %s",
-			name, t))
-	}
-	typed, err := schema.For[A]()
+	t, err := ofFunction(fn, opts)
 	if err != nil {
 		panic(fmt.Sprintf("tool.New(%q): %v", name, err))
 	}
-	if err := formFault(reflect.TypeFor[R]()); err != nil {
-		panic(fmt.Sprintf("tool.New(%q): the result: %v", name, err))
+	t.name, t.description = name, description
+	return t
+}
+
+// ofFunction makes a tool that has no name yet.
+func ofFunction[A, R any](fn func(ctx context.Context, args A) (R, error), opts []Option) (*Tool, error) {
+	args, result := reflect.TypeFor[A](), reflect.TypeFor[R]()
+	said, err := declare(fn == nil, args, opts)
+	if err != nil {
+		return nil, err
 	}
-	said := declare(opts)
-	if said.takes != nil && said.takes != t {
-		panic(fmt.Sprintf("tool.New(%q): NeedsApproval takes %v: make it take %v", name, said.takes, t))
+	if k := args.Kind(); k != reflect.Struct && k != reflect.Map {
+		return nil, fmt.Errorf("arguments must be a struct or a map with string keys, not %s", args)
 	}
-	return &Tool{
-		name: name, description: description, object: isObject(reflect.TypeFor[R]()),
-		schema: typed.Schema(), edge: typedEdge(fn), declarations: said,
+	typed, err := schema.For[A]()
+	if err != nil {
+		return nil, err
 	}
+	if err := formFault(result); err != nil {
+		return nil, fmt.Errorf("the result: %w", err)
+	}
+	return &Tool{object: isObject(result), schema: typed.Schema(), edge: typedEdge(fn), declarations: said}, nil
 }
 
 func typedEdge[A, R any](fn func(context.Context, A) (R, error)) edge {
@@ -117,13 +120,9 @@ func Raw(
 	if !isName(name) {
 		return nil, fmt.Errorf("tool: %w", nameError(name))
 	}
-	if fn == nil {
-		return nil, fmt.Errorf("tool %q: the function is nil", name)
-	}
-	said := declare(opts)
-	if said.takes != nil && said.takes != reflect.TypeFor[json.RawMessage]() {
-		return nil, fmt.Errorf("tool %q: NeedsApproval takes %v: make it take json.RawMessage",
-			name, said.takes)
+	said, err := declare(fn == nil, reflect.TypeFor[json.RawMessage](), opts)
+	if err != nil {
+		return nil, fmt.Errorf("tool %q: %w", name, err)
 	}
 	s, err := schema.CompileWithin(said.compile, parameters)
 	if err != nil {

@@ -26,7 +26,7 @@ func (in *reader) unwrap(c *Call, t *Tool, found *extract.Call) {
 		return
 	}
 	own := extract.Repair{Kind: extract.WrappedArguments, Offset: found.Offset}
-	c.Repairs = kept(lenient, insert(slices.Clone(found.Repairs), own))
+	c.Repairs = kept(lenient, insert(found.Repairs, own))
 	in.check(c, t, inner)
 }
 
