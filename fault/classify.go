@@ -290,7 +290,7 @@ func (e *evidence) refine(c Class, byWords bool) Class {
 			return RateLimit
 		}
 	case Permission:
-		if e.flagged {
+		if e.isModerated() {
 			return ContentFilter
 		}
 	case ModelNotFound:
@@ -350,7 +350,7 @@ func (e *evidence) refineLimit(folded string) Class {
 	switch {
 	case e.status == 413:
 		return ContextLength
-	case e.offPlan, e.google(folded) && (e.daily || saysAny(folded, []string{"limit 0", "per day"})),
+	case e.offPlan, e.google(folded) && (e.isDaily() || saysAny(folded, []string{"limit 0", "per day"})),
 		says(folded, "free models per day"):
 		return Quota
 	case !e.asked && saysAny(folded, []string{"tokens per day", "requests per day", "daily limit",
@@ -362,7 +362,7 @@ func (e *evidence) refineLimit(folded string) Class {
 
 // google reports whether the error is Google's. Its messages mention billing for every limit.
 func (e *evidence) google(folded string) bool {
-	return e.provider == "gemini" || e.detailed ||
+	return e.provider == "gemini" || len(httphint.Details(e.body)) > 0 ||
 		strings.Contains(folded, " generativelanguage googleapis ") ||
 		strings.Contains(folded, " ai google dev ")
 }

@@ -13,19 +13,14 @@ import (
 // package before a class; all of it goes. The problem types of the IETF draft keep theirs: a quota there is a
 // rate limit.
 func squash(code string) string {
-	const problems = "http-problem-types#"
-	if at := strings.Index(code, problems); at >= 0 {
-		return "problem/" + squash(code[at+len(problems):])
+	if _, problem, is := strings.Cut(code, "http-problem-types#"); is {
+		return "problem/" + squash(problem)
 	}
-	if at := strings.LastIndexByte(code, '#'); at >= 0 {
-		code = code[at+1:]
-	}
+	code = code[strings.LastIndexByte(code, '#')+1:]
 	if at := strings.IndexByte(code, ':'); at > 0 {
 		code = code[:at]
 	}
-	if at := strings.LastIndexByte(code, '.'); at >= 0 {
-		code = code[at+1:]
-	}
+	code = code[strings.LastIndexByte(code, '.')+1:]
 	if len(code) > maxCode {
 		return ""
 	}

@@ -30,11 +30,9 @@ type evidence struct {
 	// wait is the wait that the server asked for, if asked is set.
 	wait  time.Duration
 	asked bool
-	// offPlan reports that the model is not in the account's plan, flagged that the body mentions moderation,
-	// detailed that it has details in Google's form, and daily that one of the violated quotas is per day or
-	// 0.
-	offPlan, flagged, detailed, daily bool
-	err                               error
+	// offPlan reports that the model is not in the account's plan.
+	offPlan bool
+	err     error
 }
 
 // bearing reports whether a header matters for the class.
@@ -66,11 +64,6 @@ func gather(r Response) evidence {
 	if !e.asked {
 		e.wait, e.asked = e.bodyWait(r.Now)
 	}
-	if e.body.Is() {
-		meta := httphint.ErrorObject(e.body).At("metadata")
-		e.flagged = meta.At("flagged_input").Is() || meta.At("reasons").Is()
-		e.detailed, e.daily = len(httphint.Details(e.body)) > 0, googleDaily(e.body)
-	}
 	return e
 }
 
@@ -88,14 +81,18 @@ func documentCode(n httphint.Node) string {
 	return code
 }
 
-// googleDaily reports whether one of the violated quotas is per day, or none at all.
-func googleDaily(body httphint.Node) bool {
-	for _, v := range httphint.Detail(body, "QuotaFailure").At("violations").Items() {
-		if strings.Contains(v.At("quotaId").Str(), "PerDay") || v.At("quotaValue").Text() == "0" {
-			return true
-		}
-	}
-	return false
+// isDaily reports whether one of the quotas that the body says are violated, in Google's form, is per day or 0.
+func (e *evidence) isDaily() bool {
+	violated := httphint.Detail(e.body, "QuotaFailure").At("violations").Items()
+	return slices.ContainsFunc(violated, func(v httphint.Node) bool {
+		return strings.Contains(v.At("quotaId").Str(), "PerDay") || v.At("quotaValue").Text() == "0"
+	})
+}
+
+// isModerated reports whether the body mentions moderation.
+func (e *evidence) isModerated() bool {
+	meta := httphint.ErrorObject(e.body).At("metadata")
+	return meta.At("flagged_input").Is() || meta.At("reasons").Is()
 }
 
 // readErrorCodes takes the codes that came apart from the body. A number is a status, a sentence is a

@@ -188,25 +188,25 @@ func SortIssues(issues []Issue) []Issue {
 // no form. The argument does not change, and is returned if all of it can be printed. The result is nil if
 // there are none.
 func PrintableIssues(issues []Issue) []Issue {
-	if len(issues) == 0 {
+	isOdd := func(i Issue) bool { return i.printable() != i }
+	switch {
+	case len(issues) == 0:
 		return nil
-	}
-	copied := false
-	for n, i := range issues {
-		printable := Issue{
-			Pointer: canon.UTF8(i.Pointer), Rule: canon.UTF8(i.Rule), Expected: canon.UTF8(i.Expected),
-			Got: canon.UTF8(i.Got), Value: canon.UTF8(i.Value), Sent: canon.UTF8(i.Sent),
-			Source: canon.UTF8(i.Source), Optional: i.Optional,
+	case slices.ContainsFunc(issues, isOdd):
+		issues = slices.Clone(issues)
+		for n, i := range issues {
+			issues[n] = i.printable()
 		}
-		if printable == i {
-			continue
-		}
-		if !copied {
-			issues, copied = slices.Clone(issues), true
-		}
-		issues[n] = printable
 	}
 	return issues
+}
+
+func (i Issue) printable() Issue {
+	return Issue{
+		Pointer: canon.UTF8(i.Pointer), Rule: canon.UTF8(i.Rule), Expected: canon.UTF8(i.Expected),
+		Got: canon.UTF8(i.Got), Value: canon.UTF8(i.Value), Sent: canon.UTF8(i.Sent),
+		Source: canon.UTF8(i.Source), Optional: i.Optional,
+	}
 }
 
 func compareIssues(a, b Issue) int {

@@ -448,14 +448,13 @@ func looksRandom(s string) bool {
 	digits, letters, turns := 0, 0, 0
 	for n := range len(s) {
 		c := s[n]
-		isLetter := 'a' <= c|0x20 && c|0x20 <= 'z'
 		switch {
 		case '0' <= c && c <= '9':
 			digits++
-		case isLetter:
+		case isLower(c) || isUpper(c):
 			letters++
 		}
-		if n > 0 && isLetter && 'a' <= s[n-1]|0x20 && s[n-1]|0x20 <= 'z' && (c^s[n-1])&0x20 != 0 {
+		if n > 0 && (isLower(s[n-1]) && isUpper(c) || isUpper(s[n-1]) && isLower(c)) {
 			turns++
 		}
 	}

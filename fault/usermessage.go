@@ -3,6 +3,7 @@ package fault
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -133,17 +134,15 @@ func displayProvider(name string) string {
 
 func displayModel(name string) string { return plainName(name, "this model") }
 
+var looksLikeName = regexp.MustCompile(`^[-\w.:/ ]*$`)
+
 // plainName returns a name for a text to people, or otherwise if it does not look like a name.
 func plainName(name, otherwise string) string {
 	const longest = 64
-	odd := func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') &&
-			!strings.ContainsRune("-_.:/ ", r)
-	}
 	name = strings.TrimSpace(name)
 	path := strings.HasPrefix(name, "/") || strings.Contains(name, "//")
-	if path || strings.Trim(name, "0123456789.:") == "" || len(name) > longest ||
-		strings.ContainsFunc(name, odd) {
+	address := strings.Trim(name, "0123456789.:") == ""
+	if path || address || len(name) > longest || !looksLikeName.MatchString(name) {
 		return otherwise
 	}
 	return name
