@@ -201,6 +201,7 @@ func TestCompileRefuses(t *testing.T) {
 		"bad_patterns":  {`{"patternProperties":{"(?=x)":{}}}`, "schema: patternProperties/(?=x): expected a member name that is a regular expression in Go's syntax"},
 		"bad_reference": {`{"$ref":":: x"}`, "schema: $ref: expected a URI reference"},
 		"bad_value":     {`{"minLength":-1}`, "schema: minLength: JSON Schema does not allow that value here (minimum)"},
+		"absent_member": {`{"$schema":"http://json-schema.org/draft-04/schema#","exclusiveMinimum":true}`, "schema: minimum: expected number, for exclusiveMinimum is given"},
 		"dangling":      {`{"$ref":"#/$defs/none"}`, "$defs/none"},
 		"not_a_schema":  {`[]`, "expected"},
 	}

@@ -16,15 +16,6 @@ var schemaLimits = Limits{MaxBytes: 4 << 20, MaxDepth: 256, MaxValues: 1_000_000
 // baseURL is the address of the document while it is compiled; it resolves local references and nothing else.
 const baseURL = "retake:///schema"
 
-// newCompiler is the library's compiler of a document.
-func newCompiler(doc any, p *patterns) (*jsonschema.Compiler, error) {
-	c := jsonschema.NewCompiler()
-	c.DefaultDraft(jsonschema.Draft2020)
-	c.UseLoader(noLoader{})
-	c.UseRegexpEngine(p.compile)
-	return c, c.AddResource(baseURL, doc)
-}
-
 // noLoader keeps references inside the document.
 type noLoader struct{}
 
@@ -33,11 +24,18 @@ func (noLoader) Load(address string) (any, error) {
 	return nil, fmt.Errorf("schema: refers to %q, which is outside of the document: put it under $defs", address)
 }
 
-// compile has the library compile the document, and makes the result ready to be walked.
-func (s *Schema) compile(l CompileLimits) error {
+// compile has the library compile the document, and makes the result ready to be walked. Formats are asserted
+// where the document is a metaschema.
+func (s *Schema) compile(l CompileLimits, isMeta bool) error {
 	p := newPatterns(l)
-	c, err := newCompiler(s.tree, p)
-	if err != nil {
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	c.UseLoader(noLoader{})
+	c.UseRegexpEngine(p.compile)
+	if isMeta {
+		c.AssertFormat()
+	}
+	if err := c.AddResource(baseURL, s.tree); err != nil {
 		return compileError(s.tree, err)
 	}
 	compiled, err := c.Compile(baseURL)
@@ -48,7 +46,7 @@ func (s *Schema) compile(l CompileLimits) error {
 	if err != nil {
 		return compileError(s.tree, err)
 	}
-	s.link(c, compiled, false)
+	s.link(c, compiled, isMeta)
 	return nil
 }
 
@@ -65,7 +63,8 @@ func (s *Schema) link(c *jsonschema.Compiler, compiled *jsonschema.Schema, forma
 			if sub, _ := places[place].(map[string]any); sub["$dynamicAnchor"] == nil {
 				continue
 			}
-			if s, err := c.Compile(baseURL + "#" + escapedFragment(place)); err == nil {
+			at := url.URL{Fragment: place}
+			if s, err := c.Compile(baseURL + at.String()); err == nil {
 				l.node(s)
 			}
 		}
@@ -76,9 +75,4 @@ func (s *Schema) link(c *jsonschema.Compiler, compiled *jsonschema.Schema, forma
 		n.anyTag, n.oneTag = tagOf(n.any, &tries), tagOf(n.one, &tries)
 	}
 	s.scoped, s.tracks = l.dynamic, l.tracks
-}
-
-// escapedFragment writes a JSON Pointer as the fragment of an address.
-func escapedFragment(pointer string) string {
-	return strings.ReplaceAll(url.PathEscape(pointer), "%2F", "/")
 }

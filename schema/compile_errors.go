@@ -57,28 +57,11 @@ func byItself(tree any) []fault.Issue {
 	if root, ok := tree.(map[string]any); ok && root["$schema"] != nil {
 		draft = textOf(root["$schema"])
 	}
-	meta := map[string]any{"$ref": draft}
-	c, err := newCompiler(meta, newPatterns(DefaultCompileLimits()))
-	if err != nil {
+	meta := &Schema{tree: map[string]any{"$ref": draft}, limits: documentLimits}
+	if meta.compile(DefaultCompileLimits(), true) != nil {
 		return nil
 	}
-	c.AssertFormat()
-	compiled, err := c.Compile(baseURL)
-	if err != nil {
-		return nil
-	}
-	s := &Schema{tree: meta, limits: schemaLimits}
-	s.link(c, compiled, true)
-	e := s.evaluation(nil)
-	root, _ := e.parse([]byte(jsonText(tree)), documentLimits) // cannot fail: it was read before
-	e.judge(s.root, root, s.scope(), nil)
-	var issues []fault.Issue
-	for _, f := range e.failures {
-		i := f.tell(f.value.path())
-		i.Got = ""
-		issues = append(issues, i)
-	}
-	return fault.SortIssues(issues)
+	return meta.Check([]byte(jsonText(tree)))
 }
 
 // ofDrafts are hints for values that one draft of JSON Schema allows and another does not.
@@ -98,6 +81,7 @@ func isBool(v any) bool { _, ok := v.(bool); return ok }
 
 // refusedPlace is the text of one issue of a schema document.
 func refusedPlace(tree any, i fault.Issue) string {
+	i.Got = ""
 	name := path.Base(i.Pointer)
 	value, _ := canon.At(tree, canon.Path(i.Pointer))
 	for _, of := range ofDrafts {
