@@ -60,7 +60,7 @@ func build(t reflect.Type) (*jsonschema.Schema, *goType, error) {
 		return nil, nil, err
 	}
 	b.define(doc)
-	return doc, &goType{t, at, issuesFor(t)}, nil
+	return doc, &goType{t, at}, nil
 }
 
 // value makes the schema of a field, key or element: its type, then its rules, then whether it may be null.

@@ -181,7 +181,7 @@ func (n *node) membersPhrase(one, many string) string {
 	case 1:
 		many = one
 	}
-	return many + boundedNames(canon.Keys(members))
+	return many + bounded(canon.Keys(members), nameOf)
 }
 
 // Wants describes in a short phrase the value that the schema asks for: "an object with the members city,

@@ -45,7 +45,7 @@ func spell(b *strings.Builder, t reflect.Type, met map[reflect.Type]int) {
 	case c == classText || c == classOpaque || c == classBytes:
 		b.WriteString(t.String())
 		return
-	case issuesFor(t) != nil:
+	case has(t, issuerType):
 		b.WriteString("issues ")
 	}
 	b.WriteString(t.Kind().String())

@@ -326,7 +326,7 @@ func (f *collector) describes(around []*node, child value) bool {
 // describes reports whether a schema has a schema for a member or an item.
 func (n *node) describes(child value, b *Budget) bool {
 	if child.parent().kind == kindArray {
-		return int(child.place) < len(n.first) || n.each != nil
+		return n.item(int(child.place)) != nil
 	}
 	return n.members[child.name()] != nil || n.rest != nil || n.closed || n.open ||
 		slices.ContainsFunc(n.patterns, func(p patternNode) bool { return p.matches(child.name(), b) })

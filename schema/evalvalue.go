@@ -108,10 +108,7 @@ func (f *collector) array() {
 		if !f.spend(1) || f.tellsEnough() {
 			return
 		}
-		sub := n.each
-		if int(item.place) < len(n.first) {
-			sub = n.first[item.place]
-		}
+		sub := n.item(int(item.place))
 		if sub == nil && f.to != nil {
 			f.within(anything, item)
 		} else if sub != nil {

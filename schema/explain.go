@@ -128,6 +128,11 @@ func (s *Schema) report(e *evaluation, root value) []fault.Issue {
 			Rule: fault.RuleWork, Expected: tooMuchWork, Got: root.kind.name(), Source: fault.FromSchema,
 		}}
 	}
+	return inBounds(issues)
+}
+
+// inBounds are the issues that are reported, in canonical order.
+func inBounds(issues []fault.Issue) []fault.Issue {
 	issues = fault.SortIssues(issues)
 	return issues[:min(len(issues), maxIssues)]
 }

@@ -180,11 +180,6 @@ type member struct {
 	*spot
 }
 
-func (l *layout) add(f field, at *spot) {
-	l.byName[f.name] = len(l.members)
-	l.members = append(l.members, member{f.name, f.index, at})
-}
-
 // isEmpty reports whether a rule such as omitempty lets a value pass. What a pointer leads to is empty for
 // omitzero alone.
 func (at *spot) isEmpty(v reflect.Value, omit rule) bool {

@@ -271,9 +271,10 @@ func sameOf(n *node) []*node {
 // source finds a schema as it is written in the document, and its resource: the nearest schema around it that
 // has an $id. A metaschema is no part of the document: of it there are the keywords that issues use.
 func (l *linker) source(s *jsonschema.Schema) (raw map[string]any, home *resource) {
-	url, fragment, _ := strings.Cut(s.Location, "#")
-	if url == baseURL {
-		at, path, depth := l.tree, canon.Path(unescapeFragment(fragment)), 0
+	address, fragment, _ := strings.Cut(s.Location, "#")
+	if address == baseURL {
+		plain, _ := url.PathUnescape(fragment) // cannot fail: the library has escaped it
+		at, path, depth := l.tree, canon.Path(plain), 0
 		for n := range path {
 			at, _ = canon.At(at, path[n:n+1])
 			around, _ := at.(map[string]any)
@@ -284,14 +285,14 @@ func (l *linker) source(s *jsonschema.Schema) (raw map[string]any, home *resourc
 		if raw, _ = at.(map[string]any); raw == nil {
 			raw = map[string]any{}
 		}
-		url += "#" + strings.Join(path[:depth], "/")
+		address += "#" + strings.Join(path[:depth], "/")
 	} else {
 		raw = keywordsOf(s)
 	}
-	if l.homes[url] == nil {
-		l.homes[url] = &resource{anchors: map[string]*node{}}
+	if l.homes[address] == nil {
+		l.homes[address] = &resource{anchors: map[string]*node{}}
 	}
-	return raw, l.homes[url]
+	return raw, l.homes[address]
 }
 
 // keywordsOf are the types and the values that a schema takes, as they are written.
@@ -334,13 +335,14 @@ func inPlace(from ...*node) []*node {
 
 // forChild lists the subschemas of some schemas for a member or an item.
 func forChild(nodes []*node, tok string) (list []*node) {
+	place, notItem := strconv.Atoi(tok)
 	for _, n := range nodes {
 		before := len(list)
 		if n.members[tok] != nil {
 			list = append(list, n.members[tok])
 		}
-		if sub := n.item(tok); sub != nil {
-			list = append(list, sub)
+		if notItem == nil && n.item(place) != nil {
+			list = append(list, n.item(place))
 		}
 		for _, p := range n.patterns {
 			if p.MatchString(tok) {
@@ -354,16 +356,10 @@ func forChild(nodes []*node, tok string) (list []*node) {
 	return list
 }
 
-// item is the schema of the item that a step of a path leads to; nil for none.
-func (n *node) item(step string) *node {
-	if n.each == nil && n.first == nil {
-		return nil
-	}
-	switch at, err := strconv.Atoi(step); {
-	case err != nil:
-		return nil
-	case at >= 0 && at < len(n.first):
-		return n.first[at]
+// item is the schema of the item at a place; nil for none.
+func (n *node) item(place int) *node {
+	if place >= 0 && place < len(n.first) {
+		return n.first[place]
 	}
 	return n.each
 }
@@ -405,11 +401,4 @@ func (n *node) notRule() string {
 		return n.standsUnder()
 	}
 	return "not"
-}
-
-func unescapeFragment(fragment string) string {
-	if plain, err := url.PathUnescape(fragment); err == nil {
-		return plain
-	}
-	return fragment
 }

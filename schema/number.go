@@ -104,8 +104,13 @@ func wholeNumber(text string) string {
 	if isPlain(text) {
 		return text
 	}
+	return exactly(text).Num().String()
+}
+
+// exactly is the value of a JSON number.
+func exactly(text string) *big.Rat {
 	n, _ := new(big.Rat).SetString(text) // cannot fail: it was read
-	return n.Num().String()
+	return n
 }
 
 // compare is -1 if the number is below the other, 0 if they are equal, 1 if it is above.
@@ -157,6 +162,6 @@ func isMultiple(text string, of *big.Rat) bool {
 			return n%of.Num().Int64() == 0
 		}
 	}
-	n, _ := new(big.Rat).SetString(text) // cannot fail: it was read
+	n := exactly(text)
 	return n.Quo(n, of).IsInt()
 }

@@ -98,9 +98,9 @@ func (p *phraseRow) say(node map[string]any) string {
 	return before + p.value(v) + p.after
 }
 
-func characters(v any) string { return count(v, "character") }
-func items(v any) string      { return count(v, "item") }
-func members(v any) string    { return count(v, "member") }
+var characters, items, members = counts("character"), counts("item"), counts("member")
+
+func counts(noun string) func(v any) string { return func(v any) string { return count(v, noun) } }
 
 func formatPhrase(v any) string {
 	return cmp.Or(rowOf("@"+textOf(v)).words, "a string in the format "+textOf(v))
@@ -111,7 +111,7 @@ func matching(v any) string { return patternPhrase(textOf(v)) }
 // notAllowed says that no other members than those of an object's properties are allowed.
 func notAllowed(v any) string {
 	properties, _ := v.(map[string]any)
-	return fault.NoMember(boundedNames(canon.Keys(properties)))
+	return fault.NoMember(bounded(canon.Keys(properties), nameOf))
 }
 
 // plainName is a name that cannot be mistaken for a part of a sentence.
@@ -125,44 +125,29 @@ func nameOf(name string) string {
 	return literal(name)
 }
 
-// boundedNames is [bounded] for the names of members.
-func boundedNames(names []string) string {
-	said := make([]string, len(names))
-	for n, name := range names {
-		said[n] = nameOf(name)
-	}
-	return bounded(said)
-}
-
 const fitsExactlyOne = "a value that fits exactly one of the alternatives"
 
 func oneOf(v any) string {
 	values, _ := v.([]any)
 	if len(values) == 1 {
-		return literals(values)
+		return bounded(values, literal)
 	}
-	return fault.OneOf(literals(values))
-}
-
-// literals is [bounded] for values.
-func literals(values []any) string {
-	said := make([]string, len(values))
-	for n, value := range values {
-		said[n] = literal(value)
-	}
-	return bounded(said)
+	return fault.OneOf(bounded(values, literal))
 }
 
 // bounded lists the first of many, and says how many more there are.
-func bounded(texts []string) string {
+func bounded[T any](all []T, say func(T) string) string {
+	var list []string
 	used := 0
-	for n, t := range texts {
-		used += len(t) + 2
+	for n, one := range all {
+		said := say(one)
+		used += len(said) + 2
 		if n == maxListed || used > maxPhrase-40 {
-			return strings.Join(texts[:n], ", ") + " and " + strconv.Itoa(len(texts)-n) + " more"
+			return strings.Join(list, ", ") + " and " + strconv.Itoa(len(all)-n) + " more"
 		}
+		list = append(list, said)
 	}
-	return strings.Join(texts, ", ")
+	return strings.Join(list, ", ")
 }
 
 func orList(texts []string) string {
@@ -228,7 +213,7 @@ func notThat(v any) string {
 		return anythingBut + literal(c)
 	}
 	if values, ok := not["enum"].([]any); ok {
-		return anythingBut + literals(values)
+		return anythingBut + bounded(values, literal)
 	}
 	if p, ok := not["pattern"].(string); ok {
 		return "a string not matching " + p
@@ -239,7 +224,7 @@ func notThat(v any) string {
 	if names := demandedAlone(not); len(names) == 1 {
 		return "no member " + nameOf(names[0])
 	} else if len(names) > 1 {
-		return "not all of the members " + boundedNames(names) + " at once"
+		return "not all of the members " + bounded(names, nameOf) + " at once"
 	}
 	return "a value unlike the one the schema excludes"
 }
@@ -259,7 +244,7 @@ func onlyOne(v any) string {
 	if len(all) == 0 {
 		return fitsExactlyOne
 	}
-	return "only one of the members " + boundedNames(all)
+	return "only one of the members " + bounded(all, nameOf)
 }
 
 // demandedAlone are the members a node requires that asks for nothing else of an object.

@@ -144,10 +144,10 @@ func (s *Schema) check(b *Budget, doc []byte, isStrict bool, v any) []fault.Issu
 	}
 	whole := collector{evaluation: e, scope: s.scope()}
 	whole.bind(s.root, root, s.typed.root, reflect.ValueOf(v).Elem(), nil)
-	if issues := s.report(e, root); issues != nil || s.typed.issues == nil {
+	if issues := s.report(e, root); issues != nil {
 		return issues
 	}
-	issues := slices.Clone(s.typed.issues(v))
+	issues := slices.Clone(ownIssues(v))
 	at := places{evaluation: e, schema: s}
 	for n := range issues {
 		i := &issues[n]
@@ -155,8 +155,7 @@ func (s *Schema) check(b *Budget, doc []byte, isStrict bool, v any) []fault.Issu
 		path := canon.Path(i.Pointer)
 		at.finish(i, path, root.under(path))
 	}
-	issues = fault.SortIssues(issues)
-	return issues[:min(len(issues), maxIssues)]
+	return inBounds(issues)
 }
 
 // evaluations are free memory.

@@ -43,7 +43,8 @@ func (b *builder) structNode(path string, v variant, l *layout) (*jsonschema.Sch
 		if slices.Contains(notes.required, f.name) || !f.mayBeAbsent(notes.members[f.name]) {
 			n.Required = append(n.Required, f.name)
 		}
-		l.add(f, at)
+		l.byName[f.name] = len(l.members)
+		l.members = append(l.members, member{f.name, f.index, at})
 	}
 	annotate(n, notes.whole)
 	if own, ok := reflect.New(v.typ).Interface().(interface{ JSONSchemaExtend(*jsonschema.Schema) }); ok {

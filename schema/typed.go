@@ -56,12 +56,10 @@ func (t *Typed[T]) Decode(doc []byte) (T, []fault.Issue) {
 	return v, nil
 }
 
-// goType is what a schema knows of the Go type that it was made of. Values are pointers to variables of the
-// type.
+// goType is what a schema knows of the Go type that it was made of.
 type goType struct {
-	typ    reflect.Type
-	root   *spot
-	issues func(v any) []fault.Issue
+	typ  reflect.Type
+	root *spot
 }
 
 // schemaOf makes the schema of a Go type.
@@ -85,13 +83,15 @@ func schemaOf(t reflect.Type) (*Schema, error) {
 // issuer is the optional method by which a type adds rules that tags cannot say.
 type issuer interface{ Issues() []fault.Issue }
 
-// issuesFor is how a type is asked for its own issues; nil where it has no such method.
-func issuesFor(t reflect.Type) func(v any) []fault.Issue {
-	switch method := reflect.TypeFor[issuer](); {
-	case reflect.PointerTo(t).Implements(method):
-		return func(v any) []fault.Issue { return v.(issuer).Issues() }
-	case t.Implements(method): // a pointer
-		return func(v any) []fault.Issue { return reflect.ValueOf(v).Elem().Interface().(issuer).Issues() }
+var issuerType = reflect.TypeFor[issuer]()
+
+// ownIssues asks a value for its own issues. v points to it; it may be a pointer itself.
+func ownIssues(v any) []fault.Issue {
+	if value := reflect.ValueOf(v).Elem(); value.Kind() == reflect.Pointer {
+		v = value.Interface()
+	}
+	if own, ok := v.(issuer); ok {
+		return own.Issues()
 	}
 	return nil
 }

@@ -214,7 +214,7 @@ func membersNamed(names []string) string {
 	if len(names) == 1 {
 		return "the member " + nameOf(names[0])
 	}
-	return "the members " + boundedNames(names[:len(names)-1]) + " and " + nameOf(names[len(names)-1])
+	return "the members " + bounded(names[:len(names)-1], nameOf) + " and " + nameOf(names[len(names)-1])
 }
 
 // tag is a member that tells alternatives apart: each wants it to be a value of its own. Of an object only
