@@ -335,14 +335,15 @@ func inPlace(from ...*node) []*node {
 
 // forChild lists the subschemas of some schemas for a member or an item.
 func forChild(nodes []*node, tok string) (list []*node) {
-	place, notItem := strconv.Atoi(tok)
 	for _, n := range nodes {
 		before := len(list)
 		if n.members[tok] != nil {
 			list = append(list, n.members[tok])
 		}
-		if notItem == nil && n.item(place) != nil {
-			list = append(list, n.item(place))
+		if n.each != nil || n.first != nil {
+			if place, err := strconv.Atoi(tok); err == nil && n.item(place) != nil {
+				list = append(list, n.item(place))
+			}
 		}
 		for _, p := range n.patterns {
 			if p.MatchString(tok) {
