@@ -37,7 +37,7 @@ func Answered(
 	if err := st.ResponseFault(&answer, at); err != nil {
 		return ev, err
 	}
-	a := askOf(&st, answer.Question)
+	a := st.OpenAsk(answer.Question)
 	t, known := tools.Get(a.Tool)
 	if !known && len(answer.Arguments)+len(answer.Result) > 0 {
 		return ev, &machine.AnswerError{Question: answer.Question, Err: machine.ErrMisfit,
@@ -112,16 +112,6 @@ func Spoken(st machine.State, at time.Time, w session.Words, late bool) *machine
 	}
 	w.Text = fault.ScrubText(canon.UTF8(w.Text))
 	return &machine.Event{Kind: machine.Spoken, At: at, Said: &machine.Said{Words: w, Late: late}}
-}
-
-// askOf returns an open question.
-func askOf(st *machine.State, id string) *machine.Ask {
-	for _, a := range st.Asks() {
-		if a.ID == id {
-			return &a
-		}
-	}
-	return nil
 }
 
 // checkArguments checks changed arguments as the model's are checked, and writes them in canonical form.

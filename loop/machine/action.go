@@ -211,14 +211,8 @@ func (s *step) pass(name string, why policy.Reason) {
 	s.shut(name)
 }
 
-// refuse handles a reducer's refusal. By default the action ends uncharged, and the model is shown the
-// refusal. The decision has the feedback to show.
-func (s *step) refuse(name string, e *fault.ReducerError, same string) *Decision {
-	s.Session = s.Session.AddReducerError(*e)
-	return s.refused(name, e, same)
-}
-
-// refused is refuse for an error that the session has already.
+// refused handles a reducer's refusal, which the session has already. By default the action ends uncharged,
+// and the model is shown the refusal. The decision has the feedback to show.
 func (s *step) refused(name string, e *fault.ReducerError, same string) *Decision {
 	a := s.open(name)
 	p := s.policyOf(name)

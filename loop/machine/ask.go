@@ -160,15 +160,6 @@ type lostCall struct {
 	Decision policy.Decision `json:"decision"`
 }
 
-// asksAboutDoubt keeps a call in doubt for a person, if the policy says so. It reports whether it does.
-func (s *step) asksAboutDoubt(c *BatchCall, v Verdict, f fault.Failure, d policy.Decision) bool {
-	if !c.inDoubt() || s.policyOf(c.Tool).Approval.InDoubt != policy.DoubtAsk {
-		return false
-	}
-	c.Lost = &lostCall{v, f, d}
-	return true
-}
-
 // asksFault reports what is wrong with the open questions of a snapshot.
 func (st *State) asksFault() error {
 	if (st.Phase == Asking) != (len(st.kept.Questions) > 0) {

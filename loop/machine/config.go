@@ -94,8 +94,11 @@ type Compiled struct {
 // Compile validates a config and compiles it. The error joins everything that is wrong with cfg, each with
 // its path. Compile keeps cfg, which is read-only afterwards.
 func Compile(cfg *Config) (*Compiled, error) {
-	w, err := compile(cfg)
-	if err = errors.Join(err, prefix("policy", cfg.Policy.Validate()),
+	w := &words{}
+	if err := errors.Join(
+		prefix("system", template(&w.system, cfg.System, cfg.Vars)),
+		prefix("feedback", template(&w.feedback, cfg.Feedback, cfg.Vars)),
+		prefix("policy", cfg.Policy.Validate()),
 		prefix("limits", cfg.Limits.Validate()), checkConsult(cfg.Consult),
 		canon.CheckID("request_id", cfg.RequestID), cfg.checkActionID(), checkSeed(cfg.Seed),
 		checkModels(cfg), checkBehaviours(cfg.Behaviours)); err != nil {
@@ -172,23 +175,12 @@ func New(cfg Config, s session.State) (State, error) {
 	return c.New(s), nil
 }
 
-func compile(cfg *Config) (*words, error) {
-	var (
-		w    words
-		errs []error
-	)
-	for _, t := range []struct {
-		path, text string
-		to         **prompt.Template
-	}{{"system", cfg.System, &w.system}, {"feedback", cfg.Feedback, &w.feedback}} {
-		if t.text == "" {
-			continue
-		}
-		parsed, err := prompt.Parse(t.text, cfg.Vars)
-		errs = append(errs, prefix(t.path, err))
-		*t.to = parsed
+// template parses a template, if there is one.
+func template(to **prompt.Template, text string, vars map[string]json.RawMessage) (err error) {
+	if text != "" {
+		*to, err = prompt.Parse(text, vars)
 	}
-	return &w, errors.Join(errs...)
+	return err
 }
 
 func prefix(path string, err error) error {

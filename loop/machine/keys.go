@@ -43,7 +43,7 @@ func (c *Call) exact() []byte { return exact(c.Arguments, c.Exact) }
 
 // signature identifies a failure for the no-progress check: action, proposal (canonical arguments) and
 // issues.
-func signature[T string | []byte](action string, same T, f fault.Failure) string {
+func signature(action, same string, f fault.Failure) string {
 	text := append([]byte(action), 0)
 	text = append(append(text, same...), 0)
 	text = append(append(text, f.Class...), 0)

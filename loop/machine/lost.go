@@ -71,9 +71,11 @@ func (s *step) lost(c *BatchCall, v Verdict, f fault.Failure) {
 		s.retryCall(c, s.callPosition(c), f, verdict)
 		return
 	}
-	if !s.asksAboutDoubt(c, v, f, verdict) {
-		s.endLost(c, v, f, verdict)
+	if c.inDoubt() && s.policyOf(c.Tool).Approval.InDoubt == policy.DoubtAsk {
+		c.Lost = &lostCall{v, f, verdict} // a person is asked before it ends
+		return
 	}
+	s.endLost(c, v, f, verdict)
 }
 
 // retryCall records that a call is made again, and the wait before it.

@@ -213,8 +213,11 @@ func (b *Batch) repeated(n int) *BatchCall {
 			own.Status, lead = callNotRun, "Not run: it equals another call of the same reply, which ended so: "
 		}
 	}
-	twin := own.Status == callRepeated && own.Twin > 0
-	if own.Answer = lead + own.said(b.Native); twin {
+	said := own.Was
+	if !b.Native && own.Status == callRepeated {
+		said = quoted(said)
+	}
+	if own.Answer = lead + said; own.Status == callRepeated && own.Twin > 0 {
 		own.Answer += "\nIf it has to be done twice, make the call again in another reply."
 	}
 	return &own
@@ -233,14 +236,6 @@ func (b *Batch) Answered(n int) (c *BatchCall, ok bool) {
 	return b.repeated(n), true
 }
 
-// said returns the result of the call that a call repeats, for the model.
-func (c *BatchCall) said(native bool) string {
-	if native || c.Status == callNotRun {
-		return c.Was
-	}
-	return quoted(c.Was)
-}
-
 // pollAt returns when a call of a tool that polls may begin; zero for any other call.
 func (s *step) pollAt(c *BatchCall) (at poll) {
 	every := s.policyOf(c.Tool).Polling
@@ -254,12 +249,6 @@ func (s *step) pollAt(c *BatchCall) (at poll) {
 		}
 	}
 	return at
-}
-
-// polled returns the digest of the tool and identity of a call.
-func (c *BatchCall) polled() string {
-	own := BatchCall{ToolRun: ToolRun{Call: Call{Tool: c.Tool, Arguments: c.Arguments, Identity: c.Identity, Exact: c.Exact}}}
-	return own.same()
 }
 
 // maxPolls is the most calls whose last poll is kept.

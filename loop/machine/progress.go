@@ -146,7 +146,7 @@ func (s *step) watched(b *Batch) (all []watchedCall) {
 func (s *step) together(all []watchedCall) watchedCall {
 	one, same := all[0], make([]string, len(all))
 	for n, w := range all {
-		if same[n] = w.same; sooner(s.progressOf(w.BatchCall).Stop, s.progressOf(one.BatchCall).Stop) {
+		if same[n] = w.same; sooner(s.progressOf(w.Tool, w.ReadOnly).Stop, s.progressOf(one.Tool, one.ReadOnly).Stop) {
 			one = w
 		}
 	}
@@ -157,9 +157,9 @@ func (s *step) together(all []watchedCall) watchedCall {
 	return one
 }
 
-// progressOf returns the settings for calls like one.
-func (s *step) progressOf(c *BatchCall) policy.Progress {
-	return s.policyOf(c.Tool).Progress.For(c.ReadOnly)
+// progressOf returns the settings for calls of a tool.
+func (s *step) progressOf(tool string, readOnly bool) policy.Progress {
+	return s.policyOf(tool).Progress.For(readOnly)
 }
 
 // isNews reports whether a poll said something else than the same poll before, and keeps what it said.
@@ -176,21 +176,28 @@ func (s *step) isNews(c *BatchCall, said string) bool {
 
 // same returns the digest of a call and its answer.
 func (c *BatchCall) same() string {
+	if c.Status == callRepeated {
+		return c.digest(callAnswered, c.Was, c.Parts)
+	}
+	return c.digest(c.Status, c.Answer, c.Parts)
+}
+
+// digest returns that of the tool and identity of a call, and of an answer.
+func (c *Call) digest(status callStatus, answer string, parts []message.Part) string {
 	identity := c.exact()
 	if len(c.Identity) > 0 {
 		identity = c.Identity
 	}
-	status, answer := c.Status, c.Answer
-	if status == callRepeated {
-		status, answer = callAnswered, c.Was
-	}
 	text := appendPart(appendPart(make([]byte, 0, usual), c.Tool), identity)
 	text = appendPart(appendPart(text, string(status)), answer)
-	for n := range c.Parts {
-		text = appendPart(text, c.Parts[n].Data)
+	for n := range parts {
+		text = appendPart(text, parts[n].Data)
 	}
 	return digest(text, signatureLen)
 }
+
+// polled returns the digest of the tool and identity of a call.
+func (c *Call) polled() string { return c.digest("", "", nil) }
 
 // level is what a completed round leads to, from nothing to the end of the run.
 type level int
@@ -212,7 +219,7 @@ type reached struct {
 
 // finished adds a call to those that are searched, and returns what its round leads to, if it completes one.
 func (s *step) finished(w watchedCall) reached {
-	f, window, all := finishedCall{Same: w.same}, s.progressOf(w.BatchCall).Window, s.recent.Values()
+	f, window, all := finishedCall{Same: w.same}, s.progressOf(w.Tool, w.ReadOnly).Window, s.recent.Values()
 	alike := func(o finishedCall) bool { return o.Same == f.Same }
 	f.New = f.Same == "" || !slices.ContainsFunc(all[max(0, len(all)-window):], alike)
 	repeats := false // all calls of a completed round do
@@ -273,7 +280,7 @@ const firstSeen = 2
 func (s *step) judge(rounds int, calls []CycleCall) reached {
 	p := policy.Progress{Nudge: policy.Unlimited, Planner: policy.Unlimited, Stop: policy.Unlimited}
 	for n := range calls {
-		own := s.policyOf(calls[n].Tool).Progress.For(calls[n].ReadOnly)
+		own := s.progressOf(calls[n].Tool, calls[n].ReadOnly)
 		p.Nudge, p.Planner = tighter(p.Nudge, own.Nudge), tighter(p.Planner, own.Planner)
 		p.Stop = tighter(p.Stop, own.Stop)
 	}

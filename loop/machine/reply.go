@@ -167,8 +167,9 @@ func (s *step) answered(r *Reply) error {
 		return s.replyFailed(f, r.Message.Text)
 	case a.Reduced != nil && a.Reduced.Error != nil:
 		s.another(AnswerAction)
+		s.Session = s.Session.AddReducerError(*a.Reduced.Error)
 		f, _ := ReducerFailure(AnswerAction, a.Reduced.Error)
-		return s.askAnew(s.refuse(AnswerAction, a.Reduced.Error, r.Message.Text), f.Issues)
+		return s.askAnew(s.refused(AnswerAction, a.Reduced.Error, r.Message.Text), f.Issues)
 	case s.mustHear():
 		s.shut(AnswerAction)
 		s.keepTurn(s.from, projection.Turn{Passed: []string{AnswerAction}})
@@ -255,7 +256,7 @@ func (s *step) called(r *Reply) error {
 // accept ends the run with the calls of a reply as its answer.
 func (s *step) accept(b *Batch) {
 	s.passAll(b)
-	calls := b.runs(nil)
+	calls := b.runs()
 	for n := range calls {
 		calls[n].Exact = nil // only the journal needs it
 	}

@@ -183,7 +183,7 @@ func (st *State) responseFault(r *Response, at time.Time) error {
 	if !r.At.IsZero() && r.At.Before(at) {
 		at = r.At // an answer that was given in time counts, whenever it is taken
 	}
-	a := st.openAsk(r.Question)
+	a := st.OpenAsk(r.Question)
 	if a == nil {
 		return &AnswerError{Question: r.Question, Err: st.whyNotOpen(r.Question)}
 	}
@@ -239,7 +239,8 @@ func (st *State) changeFault(a *Ask, r *Response) string {
 	return ""
 }
 
-func (st *State) openAsk(id string) *Ask {
+// OpenAsk returns the open question with an ID, or nil. It is read-only.
+func (st *State) OpenAsk(id string) *Ask {
 	for n := range st.kept.Questions {
 		if st.Phase == Asking && st.kept.Questions[n].ID == id {
 			return &st.kept.Questions[n]

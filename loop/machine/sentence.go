@@ -9,39 +9,35 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
+// verbs begin the sentences of effects.
+var verbs = map[EffectKind]string{
+	CallModel:    "call the model",
+	MakePrompt:   "make the prompt",
+	EstimateCall: "estimate the call",
+	AskGrant:     "ask the limiter",
+	RunTools:     "run ",
+	TryAction:    "try ",
+	AskPlanner:   "ask the planner: ",
+	AskPerson:    "ask a person: ",
+	Reduce:       "tell the reducers",
+	Shorten:      "make the prompt shorter",
+}
+
 // String returns the effect as one sentence, with its reason in brackets, as in scenarios and timelines.
 func (e Effect) String() string {
 	switch e.Kind {
-	case CallModel:
-		return e.Model.sentence("call the model")
-	case MakePrompt:
-		return e.Model.sentence("make the prompt")
-	case EstimateCall:
-		return e.Model.sentence("estimate the call")
-	case AskGrant:
-		return "ask the limiter"
-	case RunTools:
-		return "run " + e.About()
-	case TryAction:
-		return "try " + e.About()
+	case CallModel, MakePrompt, EstimateCall:
+		return e.Model.sentence(verbs[e.Kind])
 	case WaitUntil:
 		return fmt.Sprintf("wait %s (%s%s)", e.Wait.Delay, string(e.Wait.Reason), planeNote(e.Wait.Plane))
-	case AskPlanner:
-		return "ask the planner: " + e.About()
-	case AskPerson:
-		return "ask a person: " + e.About()
-	case AskSettled:
-		return e.About()
-	case Reduce:
-		return "tell the reducers"
-	case Shorten:
-		return "make the prompt shorter"
 	case Summarise:
 		return fmt.Sprintf("sum up messages %d to %d", e.Summary.From, e.Summary.To-1)
 	case Stop:
 		return e.Outcome.String()
+	case Decided:
+		return e.Decision.String()
 	}
-	return e.Decision.String()
+	return verbs[e.Kind] + e.About()
 }
 
 // About is what the sentence of an effect says after its verb, for lists that show the verb in a column;

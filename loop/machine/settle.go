@@ -68,7 +68,7 @@ func (s *step) responded() error {
 	if err := s.responseFault(r, s.At); err != nil {
 		return s.eventError(err.Error())
 	}
-	a := *s.openAsk(r.Question)
+	a := *s.OpenAsk(r.Question)
 	s.settled(a, r.At, Settled{Verdict: r.Verdict, By: r.By, Changed: r.Arguments, Words: r.Words})
 	if a.Kind == AskExhausted {
 		return s.ruleExhausted(r)

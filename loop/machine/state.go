@@ -414,16 +414,6 @@ func (st State) Feedback(action string) *feedback.RetryFeedback {
 	return nil
 }
 
-// clone returns a copy of the current batch, or nil.
-func (b *Batch) clone() *Batch {
-	if b == nil {
-		return nil
-	}
-	own := *b
-	own.Calls = slices.Clone(b.Calls)
-	return &own
-}
-
 // GoOn makes an idle state continue the conversation of another, so that Started only has the new messages.
 // st must be idle; from does not change.
 func (st *State) GoOn(from *State) {

@@ -79,14 +79,15 @@ func (b *Batch) left() (n int) {
 	return n
 }
 
-// runs appends the calls of the batch without an answer that are not held.
-func (b *Batch) runs(to []ToolRun) []ToolRun {
+// runs returns the calls of the batch without an answer that are not held.
+func (b *Batch) runs() []ToolRun {
+	runs := make([]ToolRun, 0, b.left())
 	for _, c := range b.Calls {
 		if !c.Ended() && !c.Held {
-			to = append(to, c.ToolRun)
+			runs = append(runs, c.ToolRun)
 		}
 	}
-	return to
+	return runs
 }
 
 // runCalls asks to run the calls of the batch without an answer. If there are none, it finishes the reply.
@@ -103,7 +104,7 @@ func (s *step) runCalls() error {
 	if s.holdsPolls() {
 		return s.waitForPoll()
 	}
-	runs := s.Batch.runs(make([]ToolRun, 0, s.Batch.left()))
+	runs := s.Batch.runs()
 	for n := range runs {
 		runs[n].Timeout = max(s.transportOf(runs[n].Tool).ToolTimeout, 0)
 	}
@@ -116,7 +117,9 @@ func (s *step) runCalls() error {
 // copyBatch returns a batch that the step may change.
 func (s *step) copyBatch() *Batch {
 	if !s.ownBatch {
-		s.Batch, s.ownBatch = s.Batch.clone(), true
+		own := *s.Batch
+		own.Calls = slices.Clone(own.Calls)
+		s.Batch, s.ownBatch = &own, true
 	}
 	return s.Batch
 }
@@ -149,14 +152,11 @@ func (s *step) toolEnded() error {
 		return s.abort() // the run has ended, so the remaining calls are not run
 	case more:
 		return nil
-	case s.unhindered() && b.left() == 0:
+	case len(s.kept.Consults) == 0 && s.kept.Exhausted == nil && b.left() == 0:
 		return s.ran()
 	}
 	return s.proceed(nextTools)
 }
-
-// unhindered reports whether no planner is asked and nothing is exhausted.
-func (s *step) unhindered() bool { return len(s.kept.Consults) == 0 && s.kept.Exhausted == nil }
 
 // outcome handles the outcome of a call.
 func (s *step) outcome(c *BatchCall, end *ToolEnd) error {
@@ -216,9 +216,9 @@ func textIn(result json.RawMessage) (text string, is bool) {
 
 func (s *step) toolDone(c *BatchCall, end *ToolEnd) error {
 	s.warnUnheard(c.Tool, end.Unheard)
+	c.Parts = end.Parts
 	if end.Reduced == nil || end.Reduced.Error == nil {
 		c.end(callAnswered, s.told(end.Result))
-		c.Parts = end.Parts
 		s.keepMade(c)
 		if c.Answers {
 			c.Final = end.Result
@@ -228,15 +228,19 @@ func (s *step) toolDone(c *BatchCall, end *ToolEnd) error {
 	e := end.Reduced.Error
 	f, told := ReducerFailure(c.Tool, e)
 	s.warn("tool " + c.Tool + " ran, but what followed from its result was refused: " + fault.Scrub(e.Error()))
-	c.Parts = end.Parts
-	if s.Batch.settled(c.Tool) {
-		s.Session = s.Session.AddReducerError(*e)
-		c.end(callRefused, ranWords(c.Tool, end, s.sibling(c, &f, told)))
-		return nil
-	}
-	d := s.refuse(c.Tool, e, string(c.exact()))
-	c.end(callRefused, ranWords(c.Tool, end, s.correct(d, f.Issues, s.left())))
+	s.Session = s.Session.AddReducerError(*e)
+	told = s.correctCall(c, &f, told, func() *Decision { return s.refused(c.Tool, e, string(c.exact())) })
+	c.end(callRefused, ranWords(c.Tool, end, told))
 	return nil
+}
+
+// correctCall returns the text for a call that failed. decide decides on its action, unless another call of
+// the reply has.
+func (s *step) correctCall(c *BatchCall, f *fault.Failure, detail string, decide func() *Decision) string {
+	if s.Batch.settled(c.Tool) {
+		return s.sibling(c, f, detail)
+	}
+	return s.correct(decide(), f.Issues, s.left())
 }
 
 // warnUnheard warns about events of a tool that no reducer hears, once each.
@@ -271,12 +275,7 @@ func (s *step) toolAsks(c *BatchCall, end *ToolEnd) error {
 	if !c.Doubt {
 		s.giveBack(c)
 	}
-	if s.Batch.settled(c.Tool) {
-		c.end(callAsked, s.sibling(c, &f, ""))
-		return nil
-	}
-	d := s.fail(c.Tool, &f, string(c.exact()), "")
-	c.end(callAsked, s.correct(d, f.Issues, s.left()))
+	c.end(callAsked, s.correctCall(c, &f, "", func() *Decision { return s.fail(c.Tool, &f, string(c.exact()), "") }))
 	return nil
 }
 

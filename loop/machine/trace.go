@@ -29,27 +29,21 @@ func Trace(ev Event, effects []Effect, said []message.Message) ([]byte, error) {
 // timeless returns the effect without observed times.
 func (e Effect) timeless() Effect {
 	if e.Wait != nil {
-		w := *e.Wait
-		w.Until = time.Time{}
-		e.Wait = &w
+		e.Wait = new(*e.Wait)
+		e.Wait.Until = time.Time{}
 	}
-	if e.Asks != nil {
-		e.Asks = slices.Clone(e.Asks)
-		for n := range e.Asks {
-			e.Asks[n].At, e.Asks[n].Deadline = time.Time{}, time.Time{}
-		}
+	e.Asks = slices.Clone(e.Asks)
+	for n := range e.Asks {
+		e.Asks[n].At, e.Asks[n].Deadline = time.Time{}, time.Time{}
 	}
 	if e.Settled != nil {
-		d := *e.Settled
-		d.At, d.Ask.At, d.Ask.Deadline = time.Time{}, time.Time{}, time.Time{}
-		e.Settled = &d
+		e.Settled = new(*e.Settled)
+		e.Settled.At, e.Settled.Ask.At, e.Settled.Ask.Deadline = time.Time{}, time.Time{}, time.Time{}
 	}
-	if e.Decision == nil || e.Decision.Feedback == nil || e.Decision.Feedback.Schedule == nil {
-		return e
+	if d := e.Decision; d != nil && d.Feedback != nil && d.Feedback.Schedule != nil {
+		d, fb, schedule := *d, *d.Feedback, *d.Feedback.Schedule
+		schedule.At = time.Time{}
+		fb.Schedule, d.Feedback, e.Decision = &schedule, &fb, &d
 	}
-	d, fb, schedule := *e.Decision, *e.Decision.Feedback, *e.Decision.Feedback.Schedule
-	schedule.At = time.Time{}
-	fb.Schedule, d.Feedback = &schedule, &fb
-	e.Decision = &d
 	return e
 }
