@@ -73,6 +73,8 @@ type process struct {
 	copies []message.Message
 	// takeBack reports that the last reply was not used, so that its streamed text has to be discarded.
 	takeBack bool
+	// cutOff reports that the model call that the process before had asked for was not made again.
+	cutOff bool
 	// streaming is full while the function of WithStream runs.
 	streaming chan struct{}
 	// owed is what was consumed and is in no event yet.
@@ -454,6 +456,7 @@ func (p *process) cancel() ([]machine.Effect, error) {
 func (p *process) cancelled() ([]machine.Effect, error) {
 	ev := machine.Event{Kind: machine.Cancelled, At: p.now(), Failure: engine.CauseOf(p.ending)}
 	ev.Usage, ev.Left = p.owed.take()
+	ev.Left = ev.Left || p.cutOff
 	return p.runner.Step(ev)
 }
 

@@ -71,6 +71,7 @@ func (p *process) call(m *machine.ModelCall) ([]machine.Effect, error) {
 	defer func() { settle(outcome, tokens, told.Err) }()
 	inner, leave := context.WithCancelCause(inner)
 	defer leave(nil)
+	p.cutOff = false
 	p.words.setCall(leave)
 	limits.End = leave
 	reply, left, err := p.request(inner, model, m, limits)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -424,4 +425,49 @@ func TestACallThatIsLeftIsPaid(t *testing.T) {
 		assert.Greater(t, r.Cost, int64(250+200))
 		assert.EqualValues(t, 105, r.Usage.Total())
 	})
+}
+
+// A model call that a shutdown cut off may have been paid for. The run that ends before it is made again counts
+// it as estimated; the one that makes it again counts that one.
+func TestACallThatAShutdownCutOffIsPaidByARunThatEndsBeforeItIsMadeAgain(t *testing.T) {
+	cfg := spending(policy.Spending{Session: policy.Allowance{Cost: new(int64(50_000))}, MaxReply: new(int64(20))})
+	for name, late := range map[string]bool{"at its deadline": true, "called again": false} {
+		t.Run(name, func(t *testing.T) {
+			store, clock := journal.Dir(t.TempDir()), looptest.NewClock()
+			ctx, stop := context.WithCancelCause(t.Context())
+			cut := loop.ModelFunc(func(ctx context.Context, _ loop.Request) (message.Reply, error) {
+				stop(loop.ErrSuspended)
+				<-ctx.Done()
+				return message.Reply{}, ctx.Err()
+			})
+			in := loop.Input{Prompt: "Is it?", Deadline: clock.Now().Add(time.Hour)}
+			s := fixture.In(nil, recorded(t, store))
+			_, err := fixture.Run(ctx, cut, s, in, cfg, loop.WithClock(clock))
+			require.ErrorIs(t, err, loop.ErrSuspended)
+			require.NoError(t, session.DriverOf(s).Journal().(*journal.Journal).Close())
+			if late {
+				clock.Add(2 * time.Hour)
+			}
+			again := looptest.NewModel(used(looptest.Say("Yes."), 100, 5))
+			l, err := loop.New(again, cfg, loop.WithClock(clock))
+			require.NoError(t, err)
+			s = fixture.In(nil, recorded(t, store))
+			r, err := l.Resume(t.Context(), s)
+			if !late {
+				require.NoError(t, err)
+				assert.EqualValues(t, 250, r.Cost)
+				assert.Zero(t, r.Estimated)
+				return
+			}
+			var exhausted *loop.RetryExhaustedError
+			require.ErrorAs(t, err, &exhausted)
+			assert.Equal(t, policy.ReasonDeadline, exhausted.Reason)
+			assert.Empty(t, again.Requests())
+			assert.Greater(t, exhausted.Cost, int64(200))
+			assert.EqualValues(t, 1, exhausted.Estimated)
+			assert.Equal(t, exhausted.Cost, s.State().Charged().Cost)
+			_, err = journal.Replay(strings.NewReader(lines(t, store)), nil)
+			require.NoError(t, err)
+		})
+	}
 }

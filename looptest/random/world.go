@@ -59,7 +59,8 @@ type World struct {
 	// Store has the journal of the session.
 	Store *looptest.Store
 	// InDoubt reports that the process died while a call was made that must not be made again, or that of a
-	// model at the deadline: the run goes on otherwise than without the crash. See [World.Crash].
+	// model which went on beyond the deadline: the run goes on otherwise than without the crash. See
+	// [World.Crash].
 	InDoubt bool
 
 	// redacted reports that the journal is redacted; texts has what is left out of it.
@@ -441,8 +442,8 @@ func (w *World) Crash(length int) (*World, error) {
 	again.records = w.records
 	asked := done.replied
 	if end := w.Case.Input.Deadline; done.calling && !end.IsZero() && !done.at.Before(end) {
-		asked++ // a run that is resumed at its deadline asks no more, and does not pay for the call that was cut off
-		again.InDoubt = true
+		asked++                                                      // a run that is resumed at its deadline asks no more
+		again.InDoubt = again.InDoubt || len(w.asked) > done.replied // what that call consumed is lost
 	}
 	again.asked = slices.Clone(w.asked[:min(asked, len(w.asked))])
 	again.redacted, again.texts.held = w.redacted, maps.Clone(w.texts.held)
