@@ -56,7 +56,6 @@ that the model would get.`,
 }
 
 type check struct {
-	jsonAnswer
 	texts
 	failOn
 	tool, corpus, policy string
@@ -112,7 +111,7 @@ func (c *check) runPolicy(e *env, p *policy.Set) error {
 		return e.json(map[string]any{"ok": true, "own_classes": append([]fault.Class{}, own...),
 			"resolved": resolve(*p)})
 	}
-	e.println(e.paint.green("ok"))
+	e.println(e.green("ok"))
 	for _, class := range own {
 		e.printf("  %s is a class of your own: only an error of your program has it\n", class)
 	}
@@ -132,7 +131,7 @@ func (c *check) runReply(e *env, p *policy.Set) error {
 		if err != nil {
 			return err
 		}
-		if err = c.answer(e, c.json, name, v, func() { writeVerdict(e, v) }); err == nil && !v.OK {
+		if err = c.answer(e, name, v, func() { writeVerdict(e, v) }); err == nil && !v.OK {
 			err = errNotOK
 		}
 		return err
@@ -201,13 +200,13 @@ func (c *check) writeLine(e *env, v corpusVerdict) error {
 		return e.json(v)
 	}
 	var what []string
-	mark := e.paint.green("ok    ")
+	mark := e.green("ok    ")
 	for _, call := range v.Calls {
 		what = append(what, call.Tool)
 	}
 	text := strings.Join(what, ", ")
 	if !v.OK {
-		mark, text = e.paint.red("not ok"), string(v.Class)
+		mark, text = e.red("not ok"), string(v.Class)
 		for _, i := range v.Issues {
 			text += "; " + i.String()
 		}
@@ -219,20 +218,20 @@ func (c *check) writeLine(e *env, v corpusVerdict) error {
 // writeVerdict shows a verdict to people.
 func writeVerdict(e *env, v corpus.Verdict) {
 	if v.OK {
-		e.println(e.paint.green("ok"))
+		e.println(e.green("ok"))
 	} else {
-		e.println(e.paint.red("not ok: " + plain(string(v.Class))))
+		e.println(e.red("not ok: " + plain(string(v.Class))))
 	}
 	for n, c := range v.Calls {
 		arguments := cmp.Or(string(c.Arguments), "(arguments that cannot be read)")
-		e.printf("\n  %s %s\n", e.paint.bold(plain(cmp.Or(c.Tool, "(no name)"))), plain(arguments))
+		e.printf("\n  %s %s\n", e.bold(plain(cmp.Or(c.Tool, "(no name)"))), plain(arguments))
 		for _, i := range v.Issues {
 			if i.Call != nil && *i.Call == n {
 				e.printf("    %s\n", plain(i.String()))
 			}
 		}
 		if len(c.Repairs) > 0 {
-			e.println(e.paint.faint("    repaired: " + repairsText(c.Repairs)))
+			e.println(e.faint("    repaired: " + repairsText(c.Repairs)))
 		}
 	}
 	if v.Feedback != "" {

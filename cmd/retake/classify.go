@@ -41,7 +41,6 @@ in a journal.`,
 }
 
 type classify struct {
-	jsonAnswer
 	texts
 	now      time.Time
 	status   int
@@ -61,7 +60,7 @@ func (c *classify) declare(fs *flag.FlagSet) {
 
 func (c *classify) run(e *env) error {
 	tell := func(name string, v fault.Verdict) error {
-		return c.answer(e, c.json, name, v, func() { writeFault(e, v) })
+		return c.answer(e, name, v, func() { writeFault(e, v) })
 	}
 	return c.each(e, reader{
 		what: "an error", inJournals: "failure",
@@ -134,16 +133,16 @@ func (c *classify) read(text []byte) (r fault.Response, err error) {
 // writeFault writes the class of an error for people.
 func writeFault(e *env, v fault.Verdict) {
 	if !v.Failed() {
-		e.println(e.paint.green("nothing went wrong"))
+		e.println(e.green("nothing went wrong"))
 		return
 	}
-	helps := e.paint.red("another try does not help")
+	helps := e.red("another try does not help")
 	if correction := policy.Correction(); v.Retryable {
-		helps = e.paint.green("another try may help")
+		helps = e.green("another try may help")
 	} else if correction.Retries(v.Class) {
-		helps = e.paint.green("the same request would fail again; telling the model what was wrong may help")
+		helps = e.green("the same request would fail again; telling the model what was wrong may help")
 	}
-	e.printf("%s (%s plane): %s\n", e.paint.bold(string(v.Class)), v.Plane, helps)
+	e.printf("%s (%s plane): %s\n", e.bold(string(v.Class)), v.Plane, helps)
 	if v.Asked {
 		e.printf("the server asks to wait %s\n", v.RetryAfter)
 	}

@@ -55,7 +55,7 @@ func (c *compact) run(e *env) error {
 			continue
 		}
 		sizes := fmt.Sprintf("%d bytes, from %d", after, before)
-		e.printf("%s  %s\n", title(p), e.paint.faint(sizes))
+		e.printf("%s  %s\n", title(p), e.faint(sizes))
 	}
 	return bad
 }

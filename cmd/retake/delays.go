@@ -216,22 +216,22 @@ func (d *delays) chart(e *env, p policy.RetryPolicy, class fault.Class, rows []d
 	for _, r := range rows {
 		longest, jittered = max(longest, r.wait), jittered || r.least != r.most
 	}
-	title := e.paint.bold(plain(d.title(class, len(rows)+1, jittered)))
-	e.printf("%s\n%s\n\n", title, e.paint.faint(p.Backoff.String()))
+	title := e.bold(plain(d.title(class, len(rows)+1, jittered)))
+	e.printf("%s\n%s\n\n", title, e.faint(p.Backoff.String()))
 	e.print(columns(func(w io.Writer) {
 		for _, r := range rows {
 			spread := ""
 			if r.least != r.most {
 				spread = fmt.Sprintf("(%s to %s)", r.least, r.most)
 			}
-			wait := e.paint.cyan(bar(r.wait, longest))
+			wait := e.cyan(bar(r.wait, longest))
 			fmt.Fprintf(w, "  after attempt %d\t%s\t%s\t%s\n", r.Attempt, r.wait, spread, wait)
 		}
 	}))
 	if len(rows) > 0 {
 		e.println()
 	}
-	e.printf("total %s\n", e.paint.bold(total(rows).String()))
+	e.printf("total %s\n", e.bold(total(rows).String()))
 }
 
 func (d *delays) title(class fault.Class, attempts int, jittered bool) string {

@@ -71,7 +71,7 @@ func (d *diff) run(e *env) error {
 	case d.json:
 		err = e.json(found)
 	case found.Same():
-		e.printf("%s  %s\n", e.paint.green("same"), several.Of(found.Steps, "step"))
+		e.printf("%s  %s\n", e.green("same"), several.Of(found.Steps, "step"))
 	default:
 		e.print(plainLines(strings.TrimRight(found.Explain(title(d.a), title(d.b)), "\n")), "\n")
 	}

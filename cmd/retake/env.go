@@ -26,7 +26,7 @@ type env struct {
 	err io.Writer
 	// typed is set if in is a terminal, watched if err is one.
 	typed, watched bool
-	paint          paint
+	paint
 	// after is time.After, or the clock of a test.
 	after func(time.Duration) <-chan time.Time
 	// databases are those that were opened.

@@ -41,7 +41,6 @@ with "file" as FILE:LINE for a failure in a journal.`,
 }
 
 type limits struct {
-	jsonAnswer
 	texts
 	now      time.Time
 	provider string
@@ -108,7 +107,7 @@ func limitsOf(ev *machine.Event) *ratelimit.State {
 func (l *limits) tell(e *env, name string, state ratelimit.State) error {
 	state.Windows = append([]ratelimit.Window{}, state.Windows...)
 	state.Ignored = append([]ratelimit.Ignored{}, state.Ignored...)
-	return l.answer(e, l.json, name, state, func() { writeLimits(e, state) })
+	return l.answer(e, name, state, func() { writeLimits(e, state) })
 }
 
 // splitResponse splits a response into its headers and the body after an empty line. A text that begins as
@@ -153,15 +152,15 @@ func responseTime(given time.Time, headers map[string][]string) time.Time {
 func writeLimits(e *env, s ratelimit.State) {
 	switch wait, known := s.Delay(); {
 	case s.RetryAfter.Known:
-		e.println(e.paint.red("wait "+wait.String()) + ": the server asks for it")
+		e.println(e.red("wait "+wait.String()) + ": the server asks for it")
 	case known:
-		e.println(e.paint.red("wait "+wait.String()) + ": until the exhausted windows reset")
+		e.println(e.red("wait "+wait.String()) + ": until the exhausted windows reset")
 	case s.Limited:
-		e.println(e.paint.red("limited") + ": for how long is not said")
+		e.println(e.red("limited") + ": for how long is not said")
 	case len(s.Windows) == 0:
 		e.println("nothing is said about rate limits")
 	default:
-		e.println(e.paint.green("not limited"))
+		e.println(e.green("not limited"))
 	}
 	if len(s.Windows) > 0 {
 		e.println()
@@ -171,7 +170,7 @@ func writeLimits(e *env, s ratelimit.State) {
 		e.println("\nignored")
 	}
 	for _, i := range s.Ignored {
-		e.printf("  %s: %s  %s\n", plain(i.Header), plain(i.Value), e.paint.faint(plain(i.Why)))
+		e.printf("  %s: %s  %s\n", plain(i.Header), plain(i.Value), e.faint(plain(i.Why)))
 	}
 }
 
@@ -185,7 +184,7 @@ func writeWindows(e *env, windows []ratelimit.Window) {
 	n := 0
 	for line := range strings.Lines(text) {
 		if windows[n].Exhausted() {
-			line = e.paint.red(strings.TrimSuffix(line, "\n")) + "\n"
+			line = e.red(strings.TrimSuffix(line, "\n")) + "\n"
 		}
 		e.print(line)
 		n++

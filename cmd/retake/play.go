@@ -149,11 +149,11 @@ func writeSummary(e *env, s corpus.Summary) {
 		share := 100 * float64(count) / float64(s.Sessions)
 		line := fmt.Sprintf("%-16s %6d  %5.1f %%", name, count, share)
 		if bar := bar(count, s.Sessions); bar != "" {
-			line += "  " + e.paint.cyan(bar)
+			line += "  " + e.cyan(bar)
 		}
 		e.println(line)
 	}
-	e.printf("%s\n\n", e.paint.bold(several.Of(s.Sessions, "session")))
+	e.printf("%s\n\n", e.bold(several.Of(s.Sessions, "session")))
 	row("succeeded", s.Succeeded)
 	for _, attempt := range slices.Sorted(maps.Keys(s.Attempts)) {
 		row(fmt.Sprintf("  at attempt %d", attempt), s.Attempts[attempt])
@@ -161,7 +161,7 @@ func writeSummary(e *env, s corpus.Summary) {
 	row("exhausted", s.Exhausted)
 	e.printf("\nfeedback records  %d\ndecisions\n", s.Feedback)
 	for _, reason := range slices.Sorted(maps.Keys(s.Reasons)) {
-		text := e.paint.faint(reason.Phrase())
+		text := e.faint(reason.Phrase())
 		e.printf("  %-20s %6d  %s\n", string(reason), s.Reasons[reason], text)
 	}
 	e.printf("\nevents %s\n", s.Events)

@@ -150,7 +150,7 @@ func (p *prune) store(e *env, name string, keep journal.Retention, hashes *os.Fi
 		}
 		p.deleted, p.size = p.deleted+1, p.size+one.Bytes
 		what := fmt.Sprintf("%s %s, %d bytes", one.State, one.Last.Format(time.DateOnly), one.Bytes)
-		e.printf("%s  %s\n", at, e.paint.faint(what))
+		e.printf("%s  %s\n", at, e.faint(what))
 		return !p.dry
 	})
 	return errors.Join(err, noted)

@@ -100,7 +100,7 @@ func (r replayed) write(e *env) {
 	name, mark, text := title(r.place), "bad    ", r.Error
 	switch {
 	case r.OK:
-		mark, summary := e.paint.green("same   "), e.paint.faint(summaryOf(*r.Report))
+		mark, summary := e.green("same   "), e.faint(summaryOf(*r.Report))
 		e.printf("%s  %s  %s\n", mark, name, summary)
 		for _, text := range remarks(*r.Report) {
 			e.printf("         %s\n", text)
@@ -112,7 +112,7 @@ func (r replayed) write(e *env) {
 	if r.Differs {
 		mark = "differs"
 	}
-	e.printf("%s  %s\n%s\n", e.paint.red(mark), name, plainLines(indent(text)))
+	e.printf("%s  %s\n%s\n", e.red(mark), name, plainLines(indent(text)))
 }
 
 func summaryOf(r journal.Report) string {

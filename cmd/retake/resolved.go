@@ -79,7 +79,7 @@ func (r resolved) write(e *env) {
 		const longest = 40 // of a value: a longer one pushes the rest of its line
 		name, value = max(name, len(f.Field)), max(value, min(utf8.RuneCountInString(f.Value), longest))
 	}
-	e.printf("\n%s\n", e.paint.bold(plain(r.Of)))
+	e.printf("\n%s\n", e.bold(plain(r.Of)))
 	for _, f := range r.Fields {
 		if f.Instead != "" {
 			by := strings.TrimSpace(f.Layer + " " + f.Source)
@@ -88,7 +88,7 @@ func (r resolved) write(e *env) {
 		}
 	}
 	if !strings.HasPrefix(r.Of, "tool") {
-		e.println(e.paint.faint(folded("  by default: " + strings.Join(rest, "; "))))
+		e.println(e.faint(folded("  by default: " + strings.Join(rest, "; "))))
 	}
 }
 

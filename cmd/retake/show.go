@@ -82,7 +82,7 @@ func (s *show) run(e *env) error {
 			if n > 0 {
 				e.println()
 			}
-			e.println(e.paint.bold(title(p)))
+			e.println(e.bold(title(p)))
 		}
 		if err := s.one(e, p); err != nil {
 			bad = errors.Join(bad, fmt.Errorf("%s: %w", p.inErrors(), err))

@@ -15,6 +15,7 @@ import (
 // texts are what a command reads: files, all files of folders, journals, or standard input if nothing is
 // named.
 type texts struct {
+	jsonAnswer
 	places []place
 	// journals is set once one of them was a journal, which may have any number of texts.
 	journals bool
@@ -160,14 +161,14 @@ type named struct {
 }
 
 // answer writes the answer about a text: as JSON, or by write below its name.
-func (t *texts) answer(e *env, asJSON bool, name string, v any, write func()) error {
+func (t *texts) answer(e *env, name string, v any, write func()) error {
 	switch {
-	case asJSON && t.several():
+	case t.json && t.several():
 		return e.json(named{name, v})
-	case asJSON:
+	case t.json:
 		return e.json(v)
 	case t.several():
-		e.printf("%s\n", e.paint.bold(title(place{path: name})))
+		e.printf("%s\n", e.bold(title(place{path: name})))
 		write()
 		e.println()
 	default:

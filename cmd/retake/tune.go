@@ -325,9 +325,9 @@ func writeRanks(e *env, all []*candidate) {
 	e.printf("  %-*s  %8s %17s %8s %11s %12s %10s\n",
 		width, "policy", "sessions", "succeeded", "calls", "tokens", "cost", "waited")
 	for _, c := range all {
-		mark, paint := "*", e.paint.bold
+		mark, paint := "*", e.bold
 		if c.Dominated {
-			mark, paint = " ", e.paint.faint
+			mark, paint = " ", e.faint
 		}
 		e.println(paint(fmt.Sprintf("%s %-*s  %8d %8d  %7s %8d %11d %12s %10s",
 			mark, width, c.Plain(), c.Sessions, c.Succeeded, c.Share(), c.Calls, c.Tokens, c.Paid(true),

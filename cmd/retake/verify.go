@@ -86,7 +86,7 @@ func (v *verify) run(e *env) error {
 // write writes it for people.
 func (v verified) write(e *env) {
 	if !v.OK {
-		mark, text := e.paint.red("damaged"), plainLines(indent(v.Error))
+		mark, text := e.red("damaged"), plainLines(indent(v.Error))
 		e.printf("%s  %s\n%s\n", mark, title(v.place), text)
 		return
 	}
@@ -97,5 +97,5 @@ func (v verified) write(e *env) {
 	if v.Torn > 0 {
 		text += ", and a last line that was cut off (" + several.Of(v.Torn, "byte") + ")"
 	}
-	e.printf("%s    %s  %s\n", e.paint.green("whole"), title(v.place), e.paint.faint(text))
+	e.printf("%s    %s  %s\n", e.green("whole"), title(v.place), e.faint(text))
 }

@@ -211,7 +211,7 @@ func (w *whatif) run(e *env) error {
 
 // write writes the answer for one journal.
 func (w *whatif) write(e *env, one supposed) {
-	e.println(e.paint.bold(title(one.place)))
+	e.println(e.bold(title(one.place)))
 	if one.err != nil {
 		e.println(plainLines(indent(one.Error)))
 		return
@@ -250,7 +250,7 @@ func (w *whatif) writeSum(e *env, s summed) error {
 	if len(w.places) > 1 {
 		what := several.Of(s.Journals, "journal") + ", " + several.Of(s.Runs, "run")
 		e.printf("%s: %d as recorded, %d otherwise, %d that the record does not answer\n",
-			e.paint.bold(what), s.AsRecorded, s.Otherwise, s.Unanswered)
+			e.bold(what), s.AsRecorded, s.Otherwise, s.Unanswered)
 		w.table(e, s.Sum)
 	}
 	if s.Runs > 0 {
