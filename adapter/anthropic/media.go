@@ -43,9 +43,9 @@ func block(p message.Part) json.RawMessage {
 	if p.Kind == message.ImagePart {
 		return kit.Part("image", "source", source)
 	}
-	o := kit.Object{kit.Field("type", kit.Quote("document")), kit.Field("source", source)}
+	o := kit.Object{kit.TextField("type", "document"), kit.Field("source", source)}
 	if p.Name != "" {
-		o = append(o, kit.Field("title", kit.Quote(p.Name)))
+		o = append(o, kit.TextField("title", p.Name))
 	}
 	return o.JSON()
 }

@@ -78,7 +78,7 @@ func (c Config) output(p *sdk.MessageNewParams, s *schema.Schema) (instructions 
 	raw := s.JSON()
 	if c.Output == OutputNative {
 		if sent, ok := outputSchema(raw); ok {
-			format := kit.Object{kit.Field("type", json.RawMessage(`"json_schema"`)),
+			format := kit.Object{kit.TextField("type", "json_schema"),
 				kit.Field("schema", sent)}.JSON()
 			p.OutputConfig.Format = param.Override[sdk.JSONOutputFormatParam](format)
 			return ""

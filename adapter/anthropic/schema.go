@@ -70,7 +70,7 @@ func (s *subset) each(from kit.Object, convert func(kit.Object) kit.Object) kit.
 		out = append(out, kit.Field("additionalProperties", json.RawMessage("false")))
 	}
 	if about != "" {
-		out = append(out, kit.Field("description", kit.Quote(about)))
+		out = append(out, kit.TextField("description", about))
 	}
 	return out
 }
@@ -174,7 +174,7 @@ func toolSchema(raw []byte) (sent json.RawMessage, words string) {
 	if !ok || !namesFit(raw) || !isCurrent(root) {
 		return openObject, rulesFollow + string(raw)
 	}
-	kept := kit.Object{kit.Field("type", json.RawMessage(`"object"`))}
+	kept := kit.Object{kit.TextField("type", "object")}
 	for _, m := range root {
 		switch m.Name {
 		case "type", "$schema":

@@ -114,9 +114,9 @@ func (r *request) declare(req loop.Request) {
 		if sent != tool.ProviderName(t.Name()) {
 			r.names[sent] = t.Name()
 		}
-		f := kit.Object{kit.Field("name", kit.Quote(sent))}
+		f := kit.Object{kit.TextField("name", sent)}
 		if t.Description() != "" {
-			f = append(f, kit.Field("description", kit.Quote(t.Description())))
+			f = append(f, kit.TextField("description", t.Description()))
 		}
 		functions = append(functions, append(f, kit.Field("parametersJsonSchema",
 			parameters(t.Parameters()))).JSON())

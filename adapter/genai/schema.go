@@ -15,7 +15,7 @@ func parameters(raw []byte) json.RawMessage {
 		o = nil
 	}
 	if o.Get("type") == nil && o.Get("$ref") == nil && o.Get("anyOf") == nil {
-		o = append(kit.Object{kit.Field("type", json.RawMessage(`"object"`))}, o...)
+		o = append(kit.Object{kit.TextField("type", "object")}, o...)
 	}
 	return o.JSON()
 }

@@ -111,12 +111,12 @@ func (c *conversation) parts(e kit.Exchange) []json.RawMessage {
 }
 
 func textPart(text, signature string) json.RawMessage {
-	return signed(signature, kit.Field("text", kit.Quote(text)))
+	return signed(signature, kit.TextField("text", text))
 }
 
 func callPart(c kit.Call, signature string) json.RawMessage {
 	call := kit.Object{
-		kit.Field("id", kit.Quote(c.ID)), kit.Field("name", kit.Quote(c.Name)),
+		kit.TextField("id", c.ID), kit.TextField("name", c.Name),
 		kit.Field("args", kit.Arguments(c.Made.Arguments)),
 	}
 	return signed(signature, kit.Field("functionCall", call.JSON()))
@@ -126,7 +126,7 @@ func callPart(c kit.Call, signature string) json.RawMessage {
 func signed(signature string, what kit.Member) json.RawMessage {
 	o := kit.Object{what}
 	if signature != "" {
-		o = append(o, kit.Field("thoughtSignature", kit.Quote(signature)))
+		o = append(o, kit.TextField("thoughtSignature", signature))
 	}
 	return o.JSON()
 }
@@ -139,7 +139,7 @@ func (c *conversation) answers(calls []kit.Call) {
 	all := content{Role: "user", answers: true}
 	for _, call := range calls {
 		response := kit.Object{
-			kit.Field("id", kit.Quote(call.ID)), kit.Field("name", kit.Quote(call.Name)),
+			kit.TextField("id", call.ID), kit.TextField("name", call.Name),
 			kit.Field("response", result(call)),
 		}
 		all.Parts = append(all.Parts, kit.Object{kit.Field("functionResponse", response.JSON())}.JSON())
@@ -155,7 +155,7 @@ func result(c kit.Call) json.RawMessage {
 	case kit.IsStrict([]byte(c.Text)):
 		return kit.Object{kit.Field("output", json.RawMessage(c.Text))}.JSON()
 	}
-	return kit.Object{kit.Field("output", kit.Quote(c.Text))}.JSON()
+	return kit.Object{kit.TextField("output", c.Text)}.JSON()
 }
 
 // maxName bounds the name of a function, in bytes.

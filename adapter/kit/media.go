@@ -36,7 +36,7 @@ func DataURL(p message.Part) string {
 
 // Part returns a JSON object of a type and one more member, if it has a name.
 func Part(kind, name string, value json.RawMessage) json.RawMessage {
-	o := Object{Field("type", Quote(kind))}
+	o := Object{TextField("type", kind)}
 	if name != "" {
 		o = append(o, Field(name, value))
 	}
@@ -48,7 +48,7 @@ func Quoted(namesAndTexts ...string) json.RawMessage {
 	var o Object
 	for n := 0; n < len(namesAndTexts); n += 2 {
 		if text := namesAndTexts[n+1]; text != "" {
-			o = append(o, Field(namesAndTexts[n], Quote(text)))
+			o = append(o, TextField(namesAndTexts[n], text))
 		}
 	}
 	return o.JSON()

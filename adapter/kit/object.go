@@ -19,6 +19,9 @@ type Member struct {
 // Field returns a member.
 func Field(name string, value json.RawMessage) Member { return Member{name, value} }
 
+// TextField returns a member that is a text.
+func TextField(name, text string) Member { return Member{name, Quote(text)} }
+
 // Object is a JSON object in order: models tend to answer in the order of the schema. The zero value is
 // the empty object.
 type Object []Member

@@ -95,6 +95,6 @@ func content(text string, parts []message.Part, write func(message.Part) json.Ra
 
 // withMedia returns a message of the user with media.
 func withMedia(t turn, write func(message.Part) json.RawMessage) json.RawMessage {
-	return kit.Object{kit.Field("role", kit.Quote("user")),
+	return kit.Object{kit.TextField("role", "user"),
 		kit.Field("content", content(t.Text, t.Parts, write))}.JSON()
 }

@@ -87,7 +87,7 @@ var choices = map[message.ToolChoice]string{message.AnyTool: "required", message
 func chatChoice(c message.ToolChoice) json.RawMessage {
 	if name := c.Tool(); name != "" {
 		return kit.Object{kit.Field("function", kit.Quoted("name", safeName(name))),
-			kit.Field("type", kit.Quote("function"))}.JSON()
+			kit.TextField("type", "function")}.JSON()
 	}
 	if c == "" {
 		return nil
@@ -100,11 +100,11 @@ func (f format) chat() json.RawMessage {
 	case OutputObject:
 		return kit.Quoted("type", "json_object")
 	case OutputNative:
-		schema := kit.Object{kit.Field("name", kit.Quote(answerName)),
+		schema := kit.Object{kit.TextField("name", answerName),
 			kit.Field("strict", json.RawMessage(strconv.FormatBool(f.strict))),
 			kit.Field("schema", f.schema.JSON())}
 		return kit.Object{kit.Field("json_schema", schema.JSON()),
-			kit.Field("type", kit.Quote("json_schema"))}.JSON()
+			kit.TextField("type", "json_schema")}.JSON()
 	}
 	return nil
 }
@@ -142,13 +142,13 @@ func (m *Model) assistant(t turn) json.RawMessage {
 	if k.Thinking != "" {
 		a = append(a, kit.Field("content", thoughtful(k.Thinking, t.Text)))
 	} else if t.Text != "" {
-		a = append(a, kit.Field("content", kit.Quote(t.Text)))
+		a = append(a, kit.TextField("content", t.Text))
 	}
 	var calls []json.RawMessage
 	for n, c := range t.calls {
 		function := kit.Quoted("arguments", m.arguments(c.Made.Arguments), "name", c.Name)
-		call := kit.Object{kit.Field("id", kit.Quote(c.ID)), kit.Field("function", function),
-			kit.Field("type", kit.Quote("function"))}
+		call := kit.Object{kit.TextField("id", c.ID), kit.Field("function", function),
+			kit.TextField("type", "function")}
 		if n < len(k.Calls) {
 			call = with(call, k.Calls[n])
 		}
@@ -157,7 +157,7 @@ func (m *Model) assistant(t turn) json.RawMessage {
 	if calls != nil {
 		a = append(a, kit.Field("tool_calls", kit.List(calls...)))
 	}
-	return with(append(a, kit.Field("role", kit.Quote("assistant"))), k.Message).JSON()
+	return with(append(a, kit.TextField("role", "assistant")), k.Message).JSON()
 }
 
 // with returns an object with more members, in order of their names.

@@ -113,8 +113,8 @@ func (m *Model) input(req loop.Request) []json.RawMessage {
 					"function_call_output"))
 				continue
 			}
-			all = append(all, kit.Object{kit.Field("call_id", kit.Quote(c.ID)),
-				kit.Field("type", kit.Quote("function_call_output")),
+			all = append(all, kit.Object{kit.TextField("call_id", c.ID),
+				kit.TextField("type", "function_call_output"),
 				kit.Field("output", content(answer(c), c.Parts, responsesPart))}.JSON())
 		}
 	}
