@@ -63,9 +63,6 @@ func OneOf[S ~string](c *Faults, field string, value S, known ...S) {
 	c.Refuse(!slices.Contains(known, value), "%s: %q is none of %s", field, value, strings.Join(names, ", "))
 }
 
-// Add adds faults found elsewhere.
-func (c *Faults) Add(faults ...error) { c.all = append(c.all, faults...) }
-
 // Err returns an error that joins all faults; nil if there is none.
 func (c *Faults) Err() error { return errors.Join(c.all...) }
 

@@ -124,7 +124,7 @@ func (c Config) Validate() error {
 		f.Refuse(isOwn(name), ownMember, fmt.Sprintf("Echo[%d]", n), name)
 	}
 	if c.Quirks != nil {
-		f.Add(quirkFaults(*c.Quirks)...)
+		c.Quirks.check(&f)
 	}
 	isChat := c.API != Responses
 	for _, one := range []struct {

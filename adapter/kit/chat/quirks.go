@@ -61,36 +61,25 @@ var ownMembers = []string{"role", "content", "tool_calls", "id", "type", "functi
 
 func isOwn(name string) bool { return name == "" || slices.Contains(ownMembers, name) }
 
-// The faults begin with the name of the field.
-const (
-	ownMember = "%s: %q is a member that the adapter always sends: remove it"
-	noJSON    = "%s: %q must be JSON"
-	badBounds = "%s: MaxID and ExactID must be 0 or more, not %d and %d"
-)
+// ownMember is the fault of a field that names such a member.
+const ownMember = "%s: %q is a member that the adapter always sends: remove it"
 
-// quirkFaults returns an error for each field of quirks that is out of bounds.
-func quirkFaults(q Quirks) (faults []error) {
+// check adds a fault for each field that is out of bounds.
+func (q Quirks) check(f *kit.Faults) {
 	for n, name := range q.Echo {
-		if isOwn(name) {
-			faults = append(faults, fmt.Errorf(ownMember, fmt.Sprintf("Quirks.Echo[%d]", n), name))
+		f.Refuse(isOwn(name), ownMember, fmt.Sprintf("Quirks.Echo[%d]", n), name)
+	}
+	for _, fill := range []struct {
+		field   string
+		members map[string]json.RawMessage
+	}{{"Quirks.FillCall", q.FillCall}, {"Quirks.FillMessage", q.FillMessage}} {
+		for _, name := range slices.Sorted(maps.Keys(fill.members)) {
+			f.Refuse(isOwn(name), ownMember, fill.field, name)
+			f.Refuse(!isOwn(name) && !json.Valid(fill.members[name]), "%s: %q must be JSON", fill.field, name)
 		}
 	}
-	for field, all := range map[string]map[string]json.RawMessage{"FillCall": q.FillCall,
-		"FillMessage": q.FillMessage} {
-		for name, v := range all {
-			switch {
-			case isOwn(name):
-				faults = append(faults, fmt.Errorf(ownMember, "Quirks."+field, name))
-			case !json.Valid(v):
-				faults = append(faults, fmt.Errorf(noJSON, "Quirks."+field, name))
-			}
-		}
-	}
-	if q.MaxID < 0 || q.ExactID < 0 {
-		faults = append(faults, fmt.Errorf(badBounds, "Quirks", q.MaxID, q.ExactID))
-	}
-	slices.SortFunc(faults, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
-	return faults
+	f.Refuse(q.MaxID < 0 || q.ExactID < 0, "Quirks: MaxID and ExactID must be 0 or more, not %d and %d",
+		q.MaxID, q.ExactID)
 }
 
 // takesID reports whether the server accepts the id of a call that another server gave.
