@@ -27,13 +27,16 @@ func (m *Model) origin() kit.Origin {
 	return kit.Origin{Adapter: adapter, Provider: m.cfg.provider(), Model: m.cfg.Model}
 }
 
+// members are members of a JSON object.
+type members = map[string]json.RawMessage
+
 // kept is message.Reply.Opaque under [Chat]: the extra members that a server wants back.
 type kept struct {
 	kit.Origin
 	// Thinking is what the model thought, if the server wants it as a part of the content.
-	Thinking string                       `json:"thinking,omitempty"`
-	Message  map[string]json.RawMessage   `json:"message,omitempty"`
-	Calls    []map[string]json.RawMessage `json:"calls,omitempty"`
+	Thinking string    `json:"thinking,omitempty"`
+	Message  members   `json:"message,omitempty"`
+	Calls    []members `json:"calls,omitempty"`
 	// OwnIDs is set if the calls have ids that only the server which gave them takes.
 	OwnIDs bool `json:"own_ids,omitempty"`
 }
@@ -46,11 +49,11 @@ func (k *kept) fill(q Quirks) {
 		}
 	}
 	for name, v := range q.FillCall {
-		if slices.ContainsFunc(k.Calls, func(c map[string]json.RawMessage) bool { return c[name] != nil }) {
+		if slices.ContainsFunc(k.Calls, func(c members) bool { return c[name] != nil }) {
 			continue
 		}
 		if len(k.Calls) == 0 {
-			k.Calls = make([]map[string]json.RawMessage, 1)
+			k.Calls = make([]members, 1)
 		}
 		set(&k.Calls[0], name, v)
 	}
@@ -73,7 +76,7 @@ func (m *Model) readKept(of message.Message) (k kept) {
 // opaque encodes k; it is empty if there is nothing to keep.
 func (k kept) opaque() string {
 	if k.Thinking == "" && len(k.Message) == 0 && !k.OwnIDs && !slices.ContainsFunc(k.Calls,
-		func(c map[string]json.RawMessage) bool { return len(c) > 0 }) {
+		func(c members) bool { return len(c) > 0 }) {
 		return ""
 	}
 	return kit.KeepOpaque(k)
@@ -92,8 +95,8 @@ func (p *pieces) pick(from kit.Object, echo []string) {
 }
 
 // join returns the members, each joined.
-func (p pieces) join() map[string]json.RawMessage {
-	m := make(map[string]json.RawMessage, len(p))
+func (p pieces) join() members {
+	m := make(members, len(p))
 	for name, all := range p {
 		m[name] = joined(all)
 	}

@@ -68,7 +68,7 @@ var known = []providerQuirks{
 		Echo: []string{"reasoning_details"}, Source: "https://novita.ai/docs/guides/llm-interleaved-thinking",
 	}},
 	{"gemini google googleai googlegenai vertex vertexai gcpgemini gcpvertexai", Quirks{
-		Echo: []string{"extra_content"}, FillCall: map[string]json.RawMessage{
+		Echo: []string{"extra_content"}, FillCall: members{
 			"extra_content": json.RawMessage(`{"google":{"thought_signature":"` + kit.UncheckedSignature +
 				`"}}`),
 		},
@@ -124,7 +124,7 @@ func providerAt(address string) string {
 }
 
 // noReasoning stands for the reasoning of a message that has none, or of another model.
-var noReasoning = map[string]json.RawMessage{"reasoning_content": json.RawMessage(`""`)}
+var noReasoning = members{"reasoning_content": json.RawMessage(`""`)}
 
 // noReasoners matches the models of OpenAI that do not reason.
 var noReasoners = regexp.MustCompile(`^(openai/)?(gpt-3\.5|gpt-4|chatgpt-4o|gpt-5[.0-9]*-chat)`)
@@ -163,11 +163,11 @@ func (q Quirks) clone() Quirks {
 	return q
 }
 
-func cloneMembers(m map[string]json.RawMessage) map[string]json.RawMessage {
+func cloneMembers(m members) members {
 	if m == nil {
 		return nil
 	}
-	own := make(map[string]json.RawMessage, len(m))
+	own := make(members, len(m))
 	for name, v := range m {
 		own[name] = slices.Clone(v)
 	}

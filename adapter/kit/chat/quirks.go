@@ -70,12 +70,12 @@ func (q Quirks) check(f *kit.Faults) {
 		f.Refuse(isOwn(name), ownMember, fmt.Sprintf("Quirks.Echo[%d]", n), name)
 	}
 	for _, fill := range []struct {
-		field   string
-		members map[string]json.RawMessage
+		field  string
+		filled members
 	}{{"Quirks.FillCall", q.FillCall}, {"Quirks.FillMessage", q.FillMessage}} {
-		for _, name := range slices.Sorted(maps.Keys(fill.members)) {
+		for _, name := range slices.Sorted(maps.Keys(fill.filled)) {
 			f.Refuse(isOwn(name), ownMember, fill.field, name)
-			f.Refuse(!isOwn(name) && !json.Valid(fill.members[name]), "%s: %q must be JSON", fill.field, name)
+			f.Refuse(!isOwn(name) && !json.Valid(fill.filled[name]), "%s: %q must be JSON", fill.field, name)
 		}
 	}
 	f.Refuse(q.MaxID < 0 || q.ExactID < 0, "Quirks: MaxID and ExactID must be 0 or more, not %d and %d",

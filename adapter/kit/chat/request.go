@@ -161,7 +161,7 @@ func (m *Model) assistant(t turn) json.RawMessage {
 }
 
 // with returns an object with more members, in order of their names.
-func with(o kit.Object, more map[string]json.RawMessage) kit.Object {
+func with(o kit.Object, more members) kit.Object {
 	for _, name := range slices.Sorted(maps.Keys(more)) {
 		o = o.With(name, more[name])
 	}
