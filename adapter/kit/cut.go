@@ -8,7 +8,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"slices"
@@ -70,12 +69,14 @@ func isCut(err error) bool {
 		errors.Is(err, context.DeadlineExceeded) {
 		return false
 	}
-	_, reset := errors.AsType[streamError](err)
-	_, corrupt := errors.AsType[flate.CorruptInputError](err)
-	_, failed := errors.AsType[*net.OpError](err)
-	_, record := errors.AsType[tls.RecordHeaderError](err)
-	return reset || corrupt || failed || record || errors.Is(err, gzip.ErrChecksum) ||
-		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || says(err, cutTexts)
+	return is[streamError](err) || is[flate.CorruptInputError](err) || is[*net.OpError](err) ||
+		is[tls.RecordHeaderError](err) || errors.Is(err, gzip.ErrChecksum) || isEnd(err) || says(err, cutTexts)
+}
+
+// is reports whether there is an error of a type in a chain.
+func is[E error](err error) bool {
+	_, found := errors.AsType[E](err)
+	return found
 }
 
 // says reports whether the text of an error in a chain begins with one of some texts.

@@ -299,13 +299,12 @@ func (e *Error) correct(issue fault.Issue, cause error) {
 // cause distinguishes a caller that left from a time limit of the client, and a wrong address from other
 // failures.
 func (h *Head) cause(ctx context.Context, err error) error {
-	_, misdirected := errors.AsType[*addressError](err)
 	switch done := ctx.Err(); {
 	case done != nil && !errors.Is(err, done):
 		return fmt.Errorf("%w: %w", done, err)
 	case done == nil && errors.Is(err, context.DeadlineExceeded):
 		return errTimedOut
-	case !misdirected && h.Status >= http.StatusMultipleChoices && h.Status < http.StatusBadRequest:
+	case !is[*addressError](err) && h.Status >= http.StatusMultipleChoices && h.Status < http.StatusBadRequest:
 		return &addressError{Say: fmt.Sprintf("the server redirects (%d) without an address to follow: "+
 			"check the base URL", h.Status), Cause: err}
 	case h.Status == http.StatusBadRequest && wantsTLS(h.Refusal):
@@ -318,14 +317,12 @@ func (h *Head) cause(ctx context.Context, err error) error {
 
 // judge classifies the failure. The Go error only counts if the response does not say more.
 func (h *Head) judge(cause error, r fault.Response, said Said, otherwise int) fault.Verdict {
-	_, unreadable := errors.AsType[*UnreadableError](cause)
-	_, reported := errors.AsType[*ReportedError](cause)
-	_, misdirected := errors.AsType[*addressError](cause)
+	reported := is[*ReportedError](cause)
 	switch {
 	case reported, h.Status >= http.StatusBadRequest:
-	case misdirected:
+	case is[*addressError](cause):
 		r.Body = nil
-	case unreadable:
+	case is[*UnreadableError](cause):
 		r.Code, r.Body = string(fault.InvalidResponse), nil
 	case isCut(cause):
 		r.Code, r.Body = string(fault.Network), nil
@@ -352,19 +349,17 @@ func (h *Head) judge(cause error, r fault.Response, said Said, otherwise int) fa
 
 // why returns a short message if the provider gave none.
 func (h *Head) why(cause error, said Said) string {
-	if unreadable, ok := errors.AsType[*UnreadableError](cause); ok {
+	unreadable, isUnreadable := errors.AsType[*UnreadableError](cause)
+	reported, isReported := errors.AsType[*ReportedError](cause)
+	isRefused := h.Status >= http.StatusBadRequest
+	switch {
+	case isUnreadable:
 		return unreadable.Error()
-	}
-	if reported, ok := errors.AsType[*ReportedError](cause); ok {
-		if said.Code != "" {
-			return ""
-		}
+	case said.Code != "" && (isReported || isRefused):
+		return ""
+	case isReported:
 		return reported.Error()
-	}
-	if h.Status >= http.StatusBadRequest {
-		if said.Code != "" {
-			return ""
-		}
+	case isRefused:
 		return cmp.Or(strings.ToLower(http.StatusText(h.Status)), "unknown status")
 	}
 	return whyOf(cause)
