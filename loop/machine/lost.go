@@ -286,3 +286,24 @@ func (s *step) failedAt(c *Question) {
 
 // textOfFailure returns the text of the error behind a failure.
 func textOfFailure(f *fault.Failure) string { return cmp.Or(f.Text, f.Message) }
+
+// uncharge takes back the attempt of a tool in a reply, because it ended on the transport plane and costs
+// none. An action that stays open gets a new number, so that no later call has the key of a call in doubt by
+// chance.
+func (s *step) uncharge(c *BatchCall) {
+	if s.find(c.Tool) == nil {
+		return
+	}
+	a, settled := *s.open(c.Tool), s.Batch.settled(c.Tool)
+	s.shut(c.Tool)
+	if !settled && a.Attempt <= 1 {
+		return
+	}
+	if !settled {
+		a.Attempt--
+		a.Over = true
+	}
+	s.Opened++
+	a.Number = s.Opened
+	s.Actions = append(s.Actions, a)
+}

@@ -117,3 +117,20 @@ func (s *step) heard(n *Notice, r *Reduced) error {
 	s.exhaust(d, f)
 	return nil
 }
+
+// reduce applies the operations of the reducers, or records that one failed.
+func (s *step) reduce(r *Reduced) error {
+	if r == nil || r.Error == nil && len(r.Ops) == 0 {
+		return nil
+	}
+	if r.Error != nil {
+		s.Session = s.Session.AddReducerError(*r.Error)
+		return nil
+	}
+	next, err := s.Session.Apply(r.Ops)
+	if err != nil {
+		return s.eventError(err.Error())
+	}
+	s.Session = next
+	return nil
+}

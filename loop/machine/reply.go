@@ -2,17 +2,23 @@ package machine
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/loop/projection"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 )
+
+// This file is what becomes of a reply, from top to bottom: it is replied, and then unusable as a whole,
+// answered, or called. Calls are judged, run, and ended one by one, until the reply has run. Decisions on
+// attempts are in action.go, what comes next in turn.go, and calls without an outcome in lost.go.
 
 // replied judges a model's reply.
 func (s *step) replied() error {
@@ -38,47 +44,6 @@ func (s *step) replied() error {
 	return s.answered(r)
 }
 
-// use counts the usage of a reply, a try or a tool call.
-func (s *step) use(u message.Usage) {
-	if u != (message.Usage{}) {
-		s.Usage, s.Owed = s.Usage.Add(u), s.Owed.Add(u)
-	}
-}
-
-// forget closes the actions of unknown tools that a reply no longer calls, because they can never pass. They
-// still count in the run's budget of unknown tools.
-func (s *step) forget(calls []Call) {
-	if !slices.ContainsFunc(s.Actions, func(a action) bool { return a.Unknown }) {
-		return
-	}
-	called := make(map[string]bool, len(calls))
-	for n := range calls {
-		called[calls[n].Tool] = true
-	}
-	s.shutAll(func(a action) bool { return a.Unknown && !called[a.Name] })
-}
-
-// Unusable reports whether a reply cannot be used because it was truncated or refused.
-func Unusable(m message.Reply) bool {
-	return cutOff(m.Finish) || m.Refusal != "" || m.Finish == message.ContentFilter
-}
-
-// cutOff reports whether a reply ended before the model finished.
-func cutOff(f message.FinishReason) bool {
-	return f == message.Length || brokeOff(f)
-}
-
-// brokeOff reports whether a reply ended because of an error.
-func brokeOff(f message.FinishReason) bool { return f == message.Error || f == message.Aborted }
-
-// shown are the calls of a reply that later prompts show: no more than a reply may make.
-func (s *step) shown(m *message.Reply) []message.Call {
-	if limit := s.Policy.CallLimit(); len(m.Calls) > limit {
-		return slices.Clip(m.Calls[:limit])
-	}
-	return m.Calls
-}
-
 // echo appends the model's message unchanged, but for calls that are not shown: then what the provider keeps
 // of the message, which has all of them, is left out too. An empty message is left out, because providers
 // refuse it.
@@ -90,6 +55,14 @@ func (s *step) echo(m *message.Reply) {
 	if text != "" || len(calls) > 0 {
 		s.say(message.Message{Role: message.Assistant, Text: text, Calls: calls, Opaque: opaque})
 	}
+}
+
+// shown are the calls of a reply that later prompts show: no more than a reply may make.
+func (s *step) shown(m *message.Reply) []message.Call {
+	if limit := s.Policy.CallLimit(); len(m.Calls) > limit {
+		return slices.Clip(m.Calls[:limit])
+	}
+	return m.Calls
 }
 
 // wholeFault returns the failure of a reply that cannot be used as a whole, or nil. Its contents are not
@@ -119,6 +92,19 @@ func whole(class fault.Class, rule, expected, value string) *fault.Failure {
 		{Rule: rule, Expected: expected, Value: value, Source: fault.FromReply}}}
 }
 
+// Unusable reports whether a reply cannot be used because it was truncated or refused.
+func Unusable(m message.Reply) bool {
+	return cutOff(m.Finish) || m.Refusal != "" || m.Finish == message.ContentFilter
+}
+
+// cutOff reports whether a reply ended before the model finished.
+func cutOff(f message.FinishReason) bool {
+	return f == message.Length || brokeOff(f)
+}
+
+// brokeOff reports whether a reply ended because of an error.
+func brokeOff(f message.FinishReason) bool { return f == message.Error || f == message.Aborted }
+
 // replyFailed charges a reply that failed as a whole to the answer, or to the tool that the failure names.
 // same is what the model proposed.
 func (s *step) replyFailed(f fault.Failure, same string) error {
@@ -136,6 +122,16 @@ func (s *step) replyFailed(f fault.Failure, same string) error {
 	return s.askAnew(d, f.Issues)
 }
 
+// unanswered gives all calls of a reply the same answer.
+func unanswered(calls []message.Call, text string) []*BatchCall {
+	answers := make([]*BatchCall, len(calls))
+	for n, c := range calls {
+		answers[n] = &BatchCall{ToolRun: ToolRun{Call: Call{ID: c.ID, Tool: c.Name}}, Answer: text}
+		answers[n].Status = callNotRun
+	}
+	return answers
+}
+
 // askAnew appends the feedback on a failed reply, unless the run ends without feedback, and asks for another.
 func (s *step) askAnew(d *Decision, issues []fault.Issue) error {
 	if d.Retry || d.Feedback != nil {
@@ -145,14 +141,17 @@ func (s *step) askAnew(d *Decision, issues []fault.Issue) error {
 	return s.proceed(nextTurn)
 }
 
-// unanswered gives all calls of a reply the same answer.
-func unanswered(calls []message.Call, text string) []*BatchCall {
-	answers := make([]*BatchCall, len(calls))
-	for n, c := range calls {
-		answers[n] = &BatchCall{ToolRun: ToolRun{Call: Call{ID: c.ID, Tool: c.Name}}, Answer: text}
-		answers[n].Status = callNotRun
+// forget closes the actions of unknown tools that a reply no longer calls, because they can never pass. They
+// still count in the run's budget of unknown tools.
+func (s *step) forget(calls []Call) {
+	if !slices.ContainsFunc(s.Actions, func(a action) bool { return a.Unknown }) {
+		return
 	}
-	return answers
+	called := make(map[string]bool, len(calls))
+	for n := range calls {
+		called[calls[n].Tool] = true
+	}
+	s.shutAll(func(a action) bool { return a.Unknown && !called[a.Name] })
 }
 
 // answered judges a final answer.
@@ -182,23 +181,6 @@ func (s *step) answered(r *Reply) error {
 	s.pass(AnswerAction, policy.ReasonAccepted)
 	s.keepTurn(s.from, projection.Turn{Passed: []string{AnswerAction}})
 	s.stop(Outcome{OK: true, Text: r.Message.Text, Value: a.Value, Reason: policy.ReasonAccepted})
-	return nil
-}
-
-// reduce applies the operations of the reducers, or records that one failed.
-func (s *step) reduce(r *Reduced) error {
-	if r == nil || r.Error == nil && len(r.Ops) == 0 {
-		return nil
-	}
-	if r.Error != nil {
-		s.Session = s.Session.AddReducerError(*r.Error)
-		return nil
-	}
-	next, err := s.Session.Apply(r.Ops)
-	if err != nil {
-		return s.eventError(err.Error())
-	}
-	s.Session = next
 	return nil
 }
 
@@ -253,16 +235,6 @@ func (s *step) called(r *Reply) error {
 	return s.proceed(nextTools)
 }
 
-// accept ends the run with the calls of a reply as its answer.
-func (s *step) accept(b *Batch) {
-	s.passAll(b)
-	calls := b.runs()
-	for n := range calls {
-		calls[n].Exact = nil // only the journal needs it
-	}
-	s.stop(Outcome{OK: true, Calls: calls, Reason: policy.ReasonAccepted})
-}
-
 const notRun = "Not run: another call of the same reply could not be used. Send all calls again."
 
 // newBatch returns the batch of a reply's calls, which have what is wrong with them until they are judged, and
@@ -275,6 +247,83 @@ func (s *step) newBatch(r *Reply) (b *Batch, same [][]byte) {
 		b.Calls[n], all[n].Index, all[n].Call, same[n] = &all[n], n, r.Calls[n], r.Calls[n].exact()
 	}
 	return b, same
+}
+
+// judgeCalls decides which calls of a reply are not run: invalid ones, those that equal another one, and those
+// beyond the most successes of their tool. It returns the number of those that are, or become, invalid.
+func (s *step) judgeCalls(b *Batch, same [][]byte) (bad int) {
+	taken := make(map[string]int) // places under caps that calls of this reply take
+	for n, c := range b.Calls {
+		if c.Class == "" && !s.Config.CallsOnly { // else the caller runs the calls
+			s.judgeCall(c, same[n], b.twins(n, same), taken)
+		}
+		if c.Class != "" {
+			c.Status = callInvalid
+			bad++
+		}
+	}
+	return bad
+}
+
+// judgeCall decides on a valid call with twins before it in its reply. One that repeats a call in doubt is
+// run, and has the place of that call.
+func (s *step) judgeCall(c *BatchCall, exact []byte, twins []*BatchCall, taken map[string]int) {
+	if s.openCall(c.Tool, exact, len(twins)) != nil {
+		return
+	}
+	s.equal(c, twins, s.made(c.Tool, exact))
+	if c.Class != "" || c.Status != callOpen {
+		return
+	}
+	if c.refuse(s.beyond(c.Tool, taken[c.Tool])); c.Class == "" {
+		taken[c.Tool]++
+	}
+}
+
+// equal decides on a call that equals others of its reply before it, or one that was made in the run.
+func (s *step) equal(c *BatchCall, twins []*BatchCall, made *madeCall) {
+	first := slices.IndexFunc(twins, func(o *BatchCall) bool { return o.Status == callOpen })
+	if first < 0 && made == nil {
+		return
+	}
+	p := s.policyOf(c.Tool)
+	mode := p.EqualCalls
+	if mode == policy.EqualRun && first >= 0 {
+		mode = p.EqualInReply
+	}
+	if mode == policy.EqualDeclared {
+		mode = policy.EqualRecorded
+		if c.Repeatable {
+			mode = policy.EqualRun
+		}
+	}
+	switch {
+	case mode == policy.EqualRefuse:
+		c.refuse(&fault.Issue{Rule: fault.RuleEqualCall, Source: fault.FromReply})
+	case mode == policy.EqualRecorded && first >= 0:
+		c.Status, c.Twin = callRepeated, twins[first].Index+1
+	case mode == policy.EqualRecorded:
+		c.Status, c.Was, c.Parts = callRepeated, made.Answer, made.Parts
+	}
+}
+
+// refuse makes a call invalid for an issue, or for none.
+func (c *BatchCall) refuse(i *fault.Issue) {
+	if i != nil {
+		c.Class, c.Issues = fault.ToolValidation, []fault.Issue{*i}
+	}
+}
+
+// callsFailed charges the invalid calls of one tool as one attempt.
+func (s *step) callsFailed(tool string, failed []*BatchCall) *Decision {
+	f := fault.Failure{
+		Plane: fault.Correction, Class: failed[0].Class, Tool: tool, Issues: fault.SortIssues(union(failed)),
+	}
+	same := ""
+	if s.policyOf(tool).NoProgress > 0 {
+		same = proposed(failed)
+	}
+	return s.fail(tool, &f, same, "")
 }
 
 // maxUnion is the most issues that are kept for several calls of one tool in one reply.
@@ -292,18 +341,6 @@ func union(failed []*BatchCall) []fault.Issue {
 	return all[:min(len(all), maxUnion)]
 }
 
-// callsFailed charges the invalid calls of one tool as one attempt.
-func (s *step) callsFailed(tool string, failed []*BatchCall) *Decision {
-	f := fault.Failure{
-		Plane: fault.Correction, Class: failed[0].Class, Tool: tool, Issues: fault.SortIssues(union(failed)),
-	}
-	same := ""
-	if s.policyOf(tool).NoProgress > 0 {
-		same = proposed(failed)
-	}
-	return s.fail(tool, &f, same, "")
-}
-
 // proposed returns what the invalid calls of one tool proposed, for [signature]: their arguments, as written
 // if they cannot be parsed.
 func proposed(failed []*BatchCall) string {
@@ -316,4 +353,276 @@ func proposed(failed []*BatchCall) string {
 		}
 	}
 	return string(same)
+}
+
+// goOn gives the calls of a tool the progress of those that asked again before, in call order. If there are
+// more or fewer calls than asked, nobody knows which is which, and none gets any.
+func (s *step) goOn(b *Batch, tool string) {
+	a, good := s.find(tool), b.of(tool, callOpen, callRepeated)
+	if a == nil || len(good) == 0 {
+		return
+	}
+	for n, c := range good {
+		if len(good) == len(a.Asked) && a.Asked[n] != "" {
+			c.Progress = json.RawMessage(a.Asked[n])
+		}
+	}
+	a.Asked = nil
+}
+
+// accept ends the run with the calls of a reply as its answer.
+func (s *step) accept(b *Batch) {
+	s.passAll(b)
+	calls := b.runs()
+	for n := range calls {
+		calls[n].Exact = nil // only the journal needs it
+	}
+	s.stop(Outcome{OK: true, Calls: calls, Reason: policy.ReasonAccepted})
+}
+
+// runCalls asks to run the calls of the batch without an answer. If there are none, it finishes the reply.
+func (s *step) runCalls() error {
+	if s.Batch.left() == 0 {
+		return s.ran()
+	}
+	if s.mustWait(nextTools) {
+		return nil
+	}
+	if s.asksPeople() {
+		return nil
+	}
+	if s.holdsPolls() {
+		return s.waitForPoll()
+	}
+	runs := s.Batch.runs()
+	for n := range runs {
+		runs[n].Timeout = max(s.transportOf(runs[n].Tool).ToolTimeout, 0)
+	}
+	s.copyBatch().Cursor = runs[0].Index
+	s.Phase = Running
+	s.do(RunTools).Tools = runs
+	return nil
+}
+
+// toolEnded handles the outcome of one call. Outcomes come in call order.
+func (s *step) toolEnded() error {
+	end := s.ev.Tool
+	if end.Index != s.Batch.Cursor {
+		return s.eventError(fmt.Sprintf("outcomes come in call order: that of call %d is next", s.Batch.Cursor))
+	}
+	s.use(end.Usage)
+	s.chargeTool(end)
+	c, b := s.call(end.Index), s.Batch
+	c.Consumed = c.Consumed.Plus(policy.Charge{Usage: end.Usage, Cost: end.cost()})
+	if err := s.outcome(c, end); err != nil {
+		return err
+	}
+	b.Cursor = b.pending(end.Index + 1)
+	s.used(b, c, end)
+	s.notePoll(c)
+	switch more := b.Cursor < len(b.Calls); {
+	case more && s.kept.Exhausted != nil && !s.Config.Planner && s.peopleAsked() == nil:
+		return s.abort() // the run has ended, so the remaining calls are not run
+	case more:
+		return nil
+	case len(s.kept.Consults) == 0 && s.kept.Exhausted == nil && b.left() == 0:
+		return s.ran()
+	}
+	return s.proceed(nextTools)
+}
+
+// outcome handles the outcome of a call.
+func (s *step) outcome(c *BatchCall, end *ToolEnd) error {
+	asks := s.asksAgain(c, end)
+	if !asks {
+		s.chose(c)
+	}
+	switch end.Verdict {
+	case Broke, TryLater, Unknown:
+		if !asks {
+			return s.toolLost(c, end)
+		}
+	case Denied:
+		s.deny(c, refusedByPerson, "")
+		return nil
+	}
+	s.closeDoubt(c)
+	if end.InDoubt {
+		c.Doubt = !c.ReadOnly && end.Verdict != Failed // whose words say so themselves
+		s.leaveOpen(c)
+	}
+	switch {
+	case asks:
+		return s.toolAsks(c, end)
+	case end.Verdict == Done:
+		return s.toolDone(c, end)
+	case end.Verdict == Failed:
+		return s.toolFailed(c, end)
+	}
+	return s.eventError(fmt.Sprintf("verdict %q must be done, ask_again, failed, broke, try_later, unknown or "+
+		"denied", end.Verdict))
+}
+
+// chose notes that a call has ended that was required.
+func (s *step) chose(c *BatchCall) {
+	if choice := s.Config.ToolChoice; choice == message.AnyTool || choice == message.ToolChoice(c.Tool) {
+		s.kept.Chosen = true
+	}
+}
+
+// asksAgain reports whether a tool asks for another call: explicitly, or by an error of the correction plane
+// with a class that the tool's policy lists.
+func (s *step) asksAgain(c *BatchCall, end *ToolEnd) bool {
+	f := end.Failure
+	return end.Verdict == AskAgain ||
+		end.Verdict == Broke && f != nil && f.Plane == fault.Correction && !f.Final &&
+			s.policyOf(c.Tool).Retries(f.Class)
+}
+
+func (s *step) toolAsks(c *BatchCall, end *ToolEnd) error {
+	f := fault.Failure{Plane: fault.Correction, Class: fault.ToolValidation, Issues: end.Issues}
+	if end.Verdict == Broke {
+		f = *end.Failure
+	}
+	f.Tool, f.Issues = c.Tool, fault.SortIssues(f.Issues)
+	if len(end.Progress) > 0 {
+		c.Progress = end.Progress
+	}
+	if !c.Doubt {
+		s.giveBack(c)
+	}
+	c.end(callAsked, s.correctCall(c, &f, "", func() *Decision { return s.fail(c.Tool, &f, string(c.exact()), "") }))
+	return nil
+}
+
+func (s *step) toolDone(c *BatchCall, end *ToolEnd) error {
+	s.warnUnheard(c.Tool, end.Unheard)
+	c.Parts = end.Parts
+	if end.Reduced == nil || end.Reduced.Error == nil {
+		c.end(callAnswered, s.told(end.Result))
+		s.keepMade(c)
+		if c.Answers {
+			c.Final = end.Result
+		}
+		return s.reduce(end.Reduced)
+	}
+	e := end.Reduced.Error
+	f, told := ReducerFailure(c.Tool, e)
+	s.warn("tool " + c.Tool + " ran, but what followed from its result was refused: " + fault.Scrub(e.Error()))
+	s.Session = s.Session.AddReducerError(*e)
+	told = s.correctCall(c, &f, told, func() *Decision { return s.refused(c.Tool, e, string(c.exact())) })
+	c.end(callRefused, ranWords(c.Tool, end, told))
+	return nil
+}
+
+// warnUnheard warns about events of a tool that no reducer hears, once each.
+func (s *step) warnUnheard(tool string, events []string) {
+	for _, name := range events {
+		text := fmt.Sprintf("tool %s emitted the event %q, which no reducer hears: bind a reducer to it, or name "+
+			"it in session.Config.Events", tool, name)
+		if !slices.Contains(s.Warnings, text) {
+			s.warn(text)
+		}
+	}
+}
+
+// told returns a result for the model. A native call gets a string as its text and any other result as JSON.
+// In a text all results are JSON.
+func (s *step) told(result json.RawMessage) string {
+	if text, is := textIn(result); is && s.Batch.Native {
+		return text
+	}
+	return string(result)
+}
+
+// textIn returns the text of a result that is a string.
+func textIn(result json.RawMessage) (text string, is bool) {
+	is = len(result) > 0 && result[0] == '"' && canon.Unmarshal(result, &text) == nil
+	return text, is
+}
+
+// correctCall returns the text for a call that failed. decide decides on its action, unless another call of
+// the reply has.
+func (s *step) correctCall(c *BatchCall, f *fault.Failure, detail string, decide func() *Decision) string {
+	if s.Batch.settled(c.Tool) {
+		return s.sibling(c, f, detail)
+	}
+	return s.correct(decide(), f.Issues, s.left())
+}
+
+func (s *step) toolFailed(c *BatchCall, end *ToolEnd) error {
+	inDoubt := (c.Status == callDoubtful || end.InDoubt) && !c.ReadOnly
+	c.end(callFailed, c.failedWords(end, s.left()))
+	c.Parts = end.Parts
+	if !inDoubt {
+		s.giveBack(c)
+	}
+	s.failed(c, fault.ToolExecution, fault.Scrub(end.Text))
+	s.hearToolFailed(c, fault.ToolExecution, end.Text, inDoubt)
+	return nil
+}
+
+// ran finishes a reply whose calls are all answered: it closes the actions that passed and tells the model.
+func (s *step) ran() error {
+	b := s.copyBatch()
+	s.passAll(b)
+	s.leftOff(b)
+	s.tellRepeated(b)
+	answer := s.handedOver(b)
+	s.sayAll(b.Native, b.Calls)
+	s.keepBatch(b)
+	s.Batch = nil
+	if answer != nil {
+		s.say(message.Message{Role: message.Assistant, Text: answer.Text})
+		s.shut(AnswerAction)
+		s.stop(*answer)
+		return nil
+	}
+	s.watch(b)
+	return s.proceed(nextTurn)
+}
+
+// passAll closes the actions of the tools of a reply that no call has decided: all calls of each were accepted,
+// or one failed for good.
+func (s *step) passAll(b *Batch) {
+	for _, tool := range b.tools() {
+		switch {
+		case b.settled(tool):
+		case len(b.of(tool, callFailed)) > 0:
+			s.pass(tool, policy.ReasonFailedForGood)
+		default:
+			s.pass(tool, policy.ReasonAccepted)
+		}
+	}
+}
+
+// leftOff keeps the progress of the calls of a reply that asked again for the calls that correct them, unless
+// their action is over.
+func (s *step) leftOff(b *Batch) {
+	for _, c := range b.Calls {
+		if a := s.find(c.Tool); a != nil && c.Status == callAsked {
+			a.Asked = append(a.Asked, string(c.Progress))
+		}
+	}
+}
+
+// handed is the result for the model, in later runs, of a call whose result it has as its own words.
+var handed = json.RawMessage(`"The user was given the result as the answer. It follows."`)
+
+// handedOver returns the end of a run that a call of a reply has answered, the first of several; nil if none
+// has, or if the model has yet to be told what the user said.
+func (s *step) handedOver(b *Batch) *Outcome {
+	at := slices.IndexFunc(b.Calls, func(c *BatchCall) bool { return c.Final != nil })
+	if at < 0 || s.mustHear() {
+		return nil
+	}
+	c := *b.Calls[at]
+	o := &Outcome{OK: true, Reason: policy.ReasonAccepted}
+	var is bool
+	if o.Text, is = textIn(c.Final); !is {
+		o.Text, o.Value = string(c.Final), c.Final
+	}
+	c.Answer = s.told(handed)
+	b.Calls[at] = &c
+	return o
 }

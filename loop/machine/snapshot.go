@@ -261,9 +261,6 @@ func (st *State) recentFault() error {
 	return nil
 }
 
-// open reports whether the call at the index exists and has no answer yet.
-func (b *Batch) open(n int) bool { return n >= 0 && n < len(b.Calls) && !b.Calls[n].Ended() }
-
 // utc converts times to UTC, so that equal times are equal values.
 func (st *State) utc() {
 	for _, at := range []*time.Time{&st.At, &st.Config.Deadline} {

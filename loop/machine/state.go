@@ -2,7 +2,6 @@ package machine
 
 import (
 	"crypto/sha256"
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -103,103 +102,6 @@ func (s *spent) place(tool string) (at int, there bool) {
 	return slices.BinarySearchFunc(s.Tools, tool,
 		func(t toolSpent, name string) int { return strings.Compare(t.Tool, name) })
 }
-
-// Batch is the reply whose calls are being run. [Step] replaces it and never changes it.
-type Batch struct {
-	// Calls are all calls of the reply, in order. The calls are read-only.
-	Calls []*BatchCall `json:"calls"`
-	// Cursor is the index of the next call to end.
-	Cursor int `json:"cursor"`
-
-	batchKept
-}
-
-// batchKept is what only the machine reads of a [Batch].
-type batchKept struct {
-	Native bool `json:"native,omitempty"`
-	// From is the number of messages before the reply.
-	From int `json:"from,omitempty"`
-	// Told is how much of the feedback limits the answers so far have used.
-	Told feedback.Limits `json:"told,omitzero"`
-	// Rest is what was left when the calls were made, or when the budgets began anew: see [State.Rest]. It is
-	// read-only.
-	Rest *rest `json:"rest,omitempty"`
-}
-
-// callStatus is what has become of a call of a batch.
-type callStatus string
-
-// The statuses of a call. One that is open or doubtful is still to end.
-const (
-	// callOpen is a call that is to be run, or runs; callDoubtful one that is to be run again, and whose last
-	// try may have had an effect, unless its tool is read-only.
-	callOpen     callStatus = ""
-	callDoubtful callStatus = "doubtful"
-	// callAnswered is a call with a result, and callFailed one whose tool failed and said so.
-	callAnswered callStatus = "answered"
-	callFailed   callStatus = "failed"
-	// callInvalid is a call with invalid arguments or an unknown tool, callAsked one whose tool asked for
-	// another, and callRefused one whose result a reducer refused.
-	callInvalid callStatus = "invalid"
-	callAsked   callStatus = "asked"
-	callRefused callStatus = "refused"
-	// callRepeated is a call that was not run, because it equals one with a result.
-	callRepeated callStatus = "repeated"
-	// callLost is a call that ended without saying what it did, and callNotRun one that was not run.
-	callLost   callStatus = "lost"
-	callNotRun callStatus = "not_run"
-	// callDenied is a call that a person refused, that nobody approved, or that had no effect as a person
-	// says.
-	callDenied callStatus = "denied"
-)
-
-// BatchCall is one call of a batch. One that is not run has no Key, and its Transport is 0.
-type BatchCall struct {
-	ToolRun
-	// Answer is the text for the model.
-	Answer string `json:"answer,omitempty"`
-
-	callKept
-}
-
-// callKept is what only the machine reads of a [BatchCall].
-type callKept struct {
-	// Waited is the sum of the call's transport waits so far.
-	Waited time.Duration `json:"waited_ns,omitempty"`
-	Status callStatus    `json:"status,omitempty"`
-	// Place and SessionPlace report that the call counts under the caps of its tool.
-	Place        bool `json:"place,omitempty"`
-	SessionPlace bool `json:"session_place,omitempty"`
-	// Approved reports that the call needs no further approval, Changed that a person changed its arguments,
-	// and Corrected that they did so after it was not accepted. Lost is set while a person is asked about the
-	// call because it is in doubt.
-	Approved  bool      `json:"approved,omitempty"`
-	Changed   bool      `json:"changed,omitempty"`
-	Corrected bool      `json:"corrected,omitempty"`
-	Lost      *lostCall `json:"lost,omitempty"`
-	// First is where the call was made first, if it repeats one in doubt: see [State.Child]. Consumed is what
-	// the runs in the call consumed before, in earlier tries and in the call in doubt.
-	First    string        `json:"first,omitempty"`
-	Consumed policy.Charge `json:"consumed,omitzero"`
-	// Held reports that the call is a poll that came early, and waits.
-	Held bool `json:"held,omitempty"`
-	// Twin is 1 more than the index of the call that a repeated call equals, if that is in the same reply.
-	// Was is the answer of the call that it equals.
-	Twin int    `json:"twin,omitempty"`
-	Was  string `json:"was,omitempty"`
-	// Doubt reports that the call has an answer of its own, and left something in doubt.
-	Doubt bool `json:"doubt,omitempty"`
-	// Parts are the media of the answer.
-	Parts []message.Part `json:"parts,omitempty"`
-	// Final is the result if it is the answer of the run.
-	Final json.RawMessage `json:"final,omitempty"`
-}
-
-// Ended reports whether the call has its answer.
-func (c *BatchCall) Ended() bool { return c.Status != callOpen && c.Status != callDoubtful }
-
-// IsError reports whether the answer of a call that ended is no result.
-func (c *BatchCall) IsError() bool { return c.Status != callAnswered && c.Status != callRepeated }
 
 // poll is when a call of a tool that polls ended. Same is the digest of its tool and identity, and Said that
 // with its answer.

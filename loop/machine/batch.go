@@ -1,0 +1,199 @@
+package machine
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+)
+
+// Batch is the reply whose calls are being run. [Step] replaces it and never changes it.
+type Batch struct {
+	// Calls are all calls of the reply, in order. The calls are read-only.
+	Calls []*BatchCall `json:"calls"`
+	// Cursor is the index of the next call to end.
+	Cursor int `json:"cursor"`
+
+	batchKept
+}
+
+// batchKept is what only the machine reads of a [Batch].
+type batchKept struct {
+	Native bool `json:"native,omitempty"`
+	// From is the number of messages before the reply.
+	From int `json:"from,omitempty"`
+	// Told is how much of the feedback limits the answers so far have used.
+	Told feedback.Limits `json:"told,omitzero"`
+	// Rest is what was left when the calls were made, or when the budgets began anew: see [State.Rest]. It is
+	// read-only.
+	Rest *rest `json:"rest,omitempty"`
+}
+
+// callStatus is what has become of a call of a batch.
+type callStatus string
+
+// The statuses of a call. One that is open or doubtful is still to end.
+const (
+	// callOpen is a call that is to be run, or runs; callDoubtful one that is to be run again, and whose last
+	// try may have had an effect, unless its tool is read-only.
+	callOpen     callStatus = ""
+	callDoubtful callStatus = "doubtful"
+	// callAnswered is a call with a result, and callFailed one whose tool failed and said so.
+	callAnswered callStatus = "answered"
+	callFailed   callStatus = "failed"
+	// callInvalid is a call with invalid arguments or an unknown tool, callAsked one whose tool asked for
+	// another, and callRefused one whose result a reducer refused.
+	callInvalid callStatus = "invalid"
+	callAsked   callStatus = "asked"
+	callRefused callStatus = "refused"
+	// callRepeated is a call that was not run, because it equals one with a result.
+	callRepeated callStatus = "repeated"
+	// callLost is a call that ended without saying what it did, and callNotRun one that was not run.
+	callLost   callStatus = "lost"
+	callNotRun callStatus = "not_run"
+	// callDenied is a call that a person refused, that nobody approved, or that had no effect as a person
+	// says.
+	callDenied callStatus = "denied"
+)
+
+// BatchCall is one call of a batch. One that is not run has no Key, and its Transport is 0.
+type BatchCall struct {
+	ToolRun
+	// Answer is the text for the model.
+	Answer string `json:"answer,omitempty"`
+
+	callKept
+}
+
+// callKept is what only the machine reads of a [BatchCall].
+type callKept struct {
+	// Waited is the sum of the call's transport waits so far.
+	Waited time.Duration `json:"waited_ns,omitempty"`
+	Status callStatus    `json:"status,omitempty"`
+	// Place and SessionPlace report that the call counts under the caps of its tool.
+	Place        bool `json:"place,omitempty"`
+	SessionPlace bool `json:"session_place,omitempty"`
+	// Approved reports that the call needs no further approval, Changed that a person changed its arguments,
+	// and Corrected that they did so after it was not accepted. Lost is set while a person is asked about the
+	// call because it is in doubt.
+	Approved  bool      `json:"approved,omitempty"`
+	Changed   bool      `json:"changed,omitempty"`
+	Corrected bool      `json:"corrected,omitempty"`
+	Lost      *lostCall `json:"lost,omitempty"`
+	// First is where the call was made first, if it repeats one in doubt: see [State.Child]. Consumed is what
+	// the runs in the call consumed before, in earlier tries and in the call in doubt.
+	First    string        `json:"first,omitempty"`
+	Consumed policy.Charge `json:"consumed,omitzero"`
+	// Held reports that the call is a poll that came early, and waits.
+	Held bool `json:"held,omitempty"`
+	// Twin is 1 more than the index of the call that a repeated call equals, if that is in the same reply.
+	// Was is the answer of the call that it equals.
+	Twin int    `json:"twin,omitempty"`
+	Was  string `json:"was,omitempty"`
+	// Doubt reports that the call has an answer of its own, and left something in doubt.
+	Doubt bool `json:"doubt,omitempty"`
+	// Parts are the media of the answer.
+	Parts []message.Part `json:"parts,omitempty"`
+	// Final is the result if it is the answer of the run.
+	Final json.RawMessage `json:"final,omitempty"`
+}
+
+// Ended reports whether the call has its answer.
+func (c *BatchCall) Ended() bool { return c.Status != callOpen && c.Status != callDoubtful }
+
+// IsError reports whether the answer of a call that ended is no result.
+func (c *BatchCall) IsError() bool { return c.Status != callAnswered && c.Status != callRepeated }
+
+func (c *BatchCall) end(as callStatus, answer string) { c.Status, c.Answer = as, answer }
+
+// tools returns the tools of the calls, in the order of each tool's first call.
+func (b *Batch) tools() (all []string) {
+	for _, c := range b.Calls {
+		if !slices.Contains(all, c.Tool) {
+			all = append(all, c.Tool)
+		}
+	}
+	return all
+}
+
+// of returns the calls of a tool that have one of the statuses, in order.
+func (b *Batch) of(tool string, statuses ...callStatus) (all []*BatchCall) {
+	for _, c := range b.Calls {
+		if c.Tool == tool && slices.Contains(statuses, c.Status) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// settled reports whether the action of a tool was decided with one of its calls. Otherwise it is decided
+// when all have ended.
+func (b *Batch) settled(tool string) bool {
+	return len(b.of(tool, callInvalid, callAsked, callRefused, callLost, callNotRun, callDenied)) > 0
+}
+
+// twins returns the calls before call n that equal it. same has the arguments of each in the form of [exact].
+func (b *Batch) twins(n int, same [][]byte) (all []*BatchCall) {
+	for before, c := range b.Calls[:n] {
+		if c.Tool == b.Calls[n].Tool && bytes.Equal(same[before], same[n]) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// open reports whether the call at the index exists and has no answer yet.
+func (b *Batch) open(n int) bool { return n >= 0 && n < len(b.Calls) && !b.Calls[n].Ended() }
+
+// pending returns the index of the first call at or after from without an answer that is not held, or the
+// number of calls.
+func (b *Batch) pending(from int) int {
+	for n := from; n < len(b.Calls); n++ {
+		if c := b.Calls[n]; !c.Ended() && !c.Held {
+			return n
+		}
+	}
+	return len(b.Calls)
+}
+
+// left counts the calls of the batch without an answer.
+func (b *Batch) left() (n int) {
+	for _, c := range b.Calls {
+		if !c.Ended() {
+			n++
+		}
+	}
+	return n
+}
+
+// runs returns the calls of the batch without an answer that are not held.
+func (b *Batch) runs() []ToolRun {
+	runs := make([]ToolRun, 0, b.left())
+	for _, c := range b.Calls {
+		if !c.Ended() && !c.Held {
+			runs = append(runs, c.ToolRun)
+		}
+	}
+	return runs
+}
+
+// copyBatch returns a batch that the step may change.
+func (s *step) copyBatch() *Batch {
+	if !s.ownBatch {
+		own := *s.Batch
+		own.Calls = slices.Clone(own.Calls)
+		s.Batch, s.ownBatch = &own, true
+	}
+	return s.Batch
+}
+
+// call returns a call of the batch that the step may change.
+func (s *step) call(n int) *BatchCall {
+	own := *s.Batch.Calls[n]
+	s.copyBatch().Calls[n] = &own
+	return &own
+}
