@@ -14,6 +14,8 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/journal/inbox"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/policy/file"
 )
 
 // maxAnswer is the largest answer that is read, in bytes. A form has up to three for each byte of arguments,
@@ -137,7 +139,7 @@ const correct machine.Ruling = "correct"
 // take makes an answer of what was entered. It reports whether it can be sent; what is wrong stands in the
 // question.
 func (q *question) take(said *machine.Response, in map[string][]string) bool {
-	q.Words, q.Result, q.Verdict = said.Words, first(in["result"]), said.Verdict
+	q.Words, q.Result, q.Policy, q.Verdict = said.Words, first(in["result"]), first(in["policy"]), said.Verdict
 	fail := func(at *string, why string) bool { *at = why; return false }
 	arguments, changed, fits := q.Form.take(in)
 	if n, err := strconv.Atoi(first(in["draft"])); err == nil && n >= 0 && n < len(drafts) {
@@ -155,10 +157,13 @@ func (q *question) take(said *machine.Response, in map[string][]string) bool {
 		if !changed {
 			return fail(&q.VerdictFault, "change the arguments: with these the call was not accepted")
 		}
-		return fits
+		return q.takePolicy(said) && fits
 	case machine.GoOn:
 		if changed {
 			return fail(&q.VerdictFault, "a hint sends no changed arguments: make the call with them, or put them back")
+		}
+		if !q.takePolicy(said) {
+			return false
 		}
 	case machine.Refuse:
 		if said.Words == "" {
@@ -183,6 +188,33 @@ func (q *question) take(said *machine.Response, in map[string][]string) bool {
 		return fail(&q.WordsFault, "these are too many words")
 	}
 	return true
+}
+
+// takePolicy adds the settings that were entered to an answer, and reports whether they are any.
+func (q *question) takePolicy(said *machine.Response) bool {
+	if strings.TrimSpace(q.Policy) == "" {
+		return true
+	}
+	var layer validLayer
+	if err := file.ReadOther("policy", []byte(q.Policy), &layer); err != nil {
+		for fault := range strings.SplitSeq(err.Error(), "\n") {
+			q.PolicyFaults = append(q.PolicyFaults, visible(fault))
+		}
+		return false
+	}
+	said.Policy = &layer.Layer
+	return true
+}
+
+// validLayer is a layer that is valid once it is read.
+type validLayer struct{ policy.Layer }
+
+// UnmarshalJSON reads the layer. Its error joins all that is wrong.
+func (l *validLayer) UnmarshalJSON(data []byte) error {
+	if err := l.Layer.UnmarshalJSON(data); err != nil {
+		return err
+	}
+	return l.Validate()
 }
 
 func first(all []string) string {
@@ -227,7 +259,7 @@ type kept struct {
 func (c *Console) refused(w http.ResponseWriter, status int, title, why string) {
 	var typed string
 	if k, is := w.(kept); is {
-		typed = visible(strings.TrimSpace(k.in.Get("words") + k.in.Get("text") + "\n" + k.in.Get("result")))
+		typed = visible(strings.TrimSpace(k.in.Get("words") + k.in.Get("text") + "\n" + k.in.Get("result") + k.in.Get("policy")))
 	}
 	show(w, status, "refused", struct{ Title, Why, Typed string }{title, brief(c.scrub(why)), typed})
 }

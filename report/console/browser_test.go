@@ -78,6 +78,14 @@ func half(t *testing.T, dir journal.Dir, name string) func() {
 	}
 }
 
+// shoot writes a picture of a page beside that of the README, if that is written.
+func shoot(t *testing.T, tab *browser.Tab, name string) {
+	t.Helper()
+	if path := os.Getenv("RETAKE_SCREENSHOT"); path != "" {
+		require.NoError(t, os.WriteFile(path+"."+name+".png", tab.Shot(), 0o600))
+	}
+}
+
 func TestTheConsoleInABrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a browser takes seconds")
@@ -130,12 +138,33 @@ func TestTheConsoleInABrowser(t *testing.T) {
 	tab.Go(server.URL+"/", `document.getElementById("s0-trip-1")`)
 	for _, shown := range []string{"false", "true", "false"} { // what a row has no room for comes by a tap
 		assert.Equal(t, shown, tab.Text(`[...document.querySelectorAll("#s0-trip-1 td:is(:nth-child(5), :nth-child(7))")].every(td => td.offsetHeight > 0)`))
-		if path := os.Getenv("RETAKE_SCREENSHOT"); path != "" && shown == "true" {
-			require.NoError(t, os.WriteFile(path+".phone.png", tab.Shot(), 0o600))
+		if shown == "true" {
+			shoot(t, tab, "phone")
 		}
 		tab.Click("#s0-trip-1 td:nth-child(3)")
 		tab.Text(`document.getElementById("s0-trip-1").scrollIntoView()`)
 	}
+
+	// On a phone the inbox is two views, the questions and one of them, by links that need no script.
+	views := `[...document.querySelectorAll(".asked, .card")].filter(e => e.offsetHeight > 0).map(e => e.getAttribute("aria-label")).join(", ")`
+	tab.Go(server.URL+"/inbox", `document.querySelectorAll("section.card").length === 4`)
+	assert.Equal(t, "questions", tab.Text(views))
+	shoot(t, tab, "inbox.phone.list")
+	tab.Click(`.asked a[href*="order-42"], .asked li:nth-child(2) a`)
+	tab.Until(`document.querySelector(".card:target")`)
+	chosen := tab.Text(views)
+	assert.Regexp(t, "^question of [a-z0-9-]+$", chosen)
+	tab.Enter(".card:target [name=words]", "Not yet.")
+	shoot(t, tab, "inbox.phone.card")
+	tab.Look(420, 800, true)
+	shoot(t, tab, "inbox.phone.dark")
+	tab.Look(420, 800, false)
+	tab.Click(".card:target .back a")
+	assert.Equal(t, "questions", tab.Text(views))
+	tab.Text("history.back()")
+	tab.Until(`document.querySelector(".card:target")`)
+	assert.Equal(t, chosen, tab.Text(views))
+	assert.Equal(t, "Not yet.", tab.Text(`document.querySelector(".card:target [name=words]").value`), "nothing typed is lost")
 
 	tab.Look(1280, 900, false)
 	tab.Go(server.URL+"/inbox", `document.querySelectorAll("section.card").length === 4`)
@@ -158,7 +187,5 @@ func TestTheConsoleInABrowser(t *testing.T) {
 	assert.Contains(t, string(items[0].Body), `"cents":450`)
 	assert.Contains(t, string(items[0].Body), string(machine.Approve))
 	assert.Equal(t, "Ann", tab.Text(`document.querySelector("[name=by]").value`), "the name is remembered")
-	if path := os.Getenv("RETAKE_SCREENSHOT"); path != "" {
-		require.NoError(t, os.WriteFile(path+".inbox.png", tab.Shot(), 0o600))
-	}
+	shoot(t, tab, "inbox")
 }

@@ -136,7 +136,7 @@
   for (const f of document.querySelectorAll("form.answer")) {
     for (const d of f.querySelectorAll("[name=draft]"))
       d.onclick = e => { e.preventDefault(); f.elements.words.value = d.textContent; f.elements.words.focus(); };
-    const yes = f.querySelector("[value=approve]"), effect = yes?.textContent;
+    const yes = f.querySelector("[value=approve] span"), effect = yes?.textContent;
     const was = x => x.dataset.was ?? x.defaultValue;
     if (yes) f.oninput = () => {
       const changed = [...f.elements].filter(x => x.name.startsWith("a/") && x.value !== was(x));

@@ -116,6 +116,40 @@ func TestACallThatWasNotAcceptedIsCorrectedInItsForm(t *testing.T) {
 	assert.Equal(t, "Euros from now on.", told[len(told)-1].Text)
 }
 
+// A run that has given up goes on under other settings, which the judge of policies checks first.
+func TestARunThatGaveUpGetsAnotherPolicy(t *testing.T) {
+	var s stuck
+	c := s.begins(t)
+	page := body(t, ask(t, c, "GET", "/inbox"))
+	assert.Contains(t, page, `<textarea name="policy"`)
+	id := strings.Split(strings.Split(page, `name="question" value="`)[1], `"`)[0]
+	in := url.Values{"id": {"order-7"}, "question": {id}, "store": {""}, "verdict": {"go_on"}}
+	for policy, fault := range map[string]string{
+		"max_attempts: 4\nbackof: 3s":           "policy:2:1: backof: ",
+		"# more\n\nmax_attempts: none":          "policy:3:15: max_attempts: ",
+		`{"max_attempts": 0}`:                   "policy:1:18: max_attempts: ",
+		`{"model": "nobody has this"}`:          "nobody has this",
+		"<script>alert(1)</script>: 1":          "&lt;script&gt;",
+		strings.Repeat("max_attempts: 4\n", 99): "policy:2:1: ",
+	} {
+		in.Set("policy", policy)
+		r := send(t, c, in)
+		assert.Equal(t, http.StatusUnprocessableEntity, r.StatusCode, policy)
+		page := body(t, r)
+		_, page, _ = strings.Cut(page, `name="policy"`)
+		assert.Contains(t, page, fault)
+		assert.NotContains(t, page, "<script>alert")
+	}
+	in.Set("policy", "max_attempts: 3")
+	r := send(t, c, in)
+	require.Equal(t, http.StatusSeeOther, r.StatusCode, body(t, r))
+	wrong := looptest.Call(message.Call{ID: "c1", Name: "pay", Arguments: `{"to":"ACME","cents":"500"}`})
+	right := looptest.Call(message.Call{ID: "c1", Name: "pay", Arguments: `{"to":"ACME","cents":500,"currency":"EUR"}`})
+	_, result, err := s.run(t, wrong, wrong, right, looptest.Say("Paid."))
+	require.NoError(t, err)
+	assert.Equal(t, "Paid.", result.Text)
+}
+
 // Without a correction, a hint and an end are sent as ever, though the arguments are still wrong.
 func TestACallThatIsNotCorrectedGetsAHint(t *testing.T) {
 	var s stuck

@@ -114,10 +114,11 @@ type question struct {
 	// Form has the arguments; nil where nothing can be answered.
 	Form *form
 	By   string
-	// Words, Result and Verdict are what was entered, and the faults what is wrong with it.
-	Words, Result                         string
+	// Words, Result, Policy and Verdict are what was entered, and the faults what is wrong with it.
+	Words, Result, Policy                 string
 	Verdict                               machine.Ruling
 	WordsFault, ResultFault, VerdictFault string
+	PolicyFaults                          []string
 	// Checked reports that the fields were checked, and can be sent.
 	Checked bool
 	// Drafted reports that ready words were chosen, and stand in the field.
