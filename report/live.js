@@ -95,7 +95,7 @@
       ahead = said.now - Date.now();
       if (last) last.dataset.t = said.last;
       tick();
-      const is = [said.state, said.why, said.lines].join();
+      const is = [said.state, said.why, said.lines, said.agents].join();
       if (said.lines > shown || heard !== null && heard !== is) load();
       heard = is;
     });

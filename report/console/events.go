@@ -188,7 +188,7 @@ func (c *Console) inboxChanges(ctx context.Context) func(now time.Time) (any, bo
 
 // sessionChanges returns a function that says whether a session has changed since its last call.
 func (c *Console) sessionChanges(store, id string) func(now time.Time) (any, bool) {
-	was := ""
+	was, version, agents := "", int64(-1), int64(0)
 	return func(now time.Time) (any, bool) {
 		s := c.watch.find(store, id)
 		if s == nil { // it was deleted
@@ -196,16 +196,34 @@ func (c *Console) sessionChanges(store, id string) func(now time.Time) (any, boo
 			was = ""
 			return nil, gone
 		}
+		if is := c.watch.changes(); is != version {
+			version, agents = is, c.agentLines(s)
+		}
 		said := struct {
 			State journal.SessionState `json:"state"`
 			Why   string               `json:"why"`
 			Lines int64                `json:"lines"`
-			Last  int64                `json:"last"`
-			Now   int64                `json:"now"`
-		}{s.row.State, s.row.Why, s.lines, s.row.Last.UnixMilli(), now.UnixMilli()}
-		is := fmt.Sprint(said.State, said.Why, said.Lines)
+			// Agents is the number of lines of what it began.
+			Agents int64 `json:"agents"`
+			Last   int64 `json:"last"`
+			Now    int64 `json:"now"`
+		}{s.row.State, s.row.Why, s.lines, agents, s.row.Last.UnixMilli(), now.UnixMilli()}
+		is := fmt.Sprint(said.State, said.Why, said.Lines, said.Agents)
 		changed := is != was
 		was = is
 		return said, changed
 	}
+}
+
+// agentLines is the number of lines in the journals of the agents of a session, and of theirs.
+func (c *Console) agentLines(of *watched) (n int64) {
+	all, _ := c.watch.all()
+	within := map[string]bool{of.id: true}
+	for _, s := range all { // those that others began have longer ids, which come later
+		if s.store == of.store && s.outer != "" && within[s.outer] {
+			within[s.id] = true
+			n += s.lines
+		}
+	}
+	return n
 }

@@ -38,7 +38,7 @@ func (c *Console) session(w http.ResponseWriter, r *http.Request) {
 	if c.settings.ShowSecrets {
 		page.Raw = "/lines?" + named + "&from="
 	}
-	page.Children = c.children(s.store)
+	page.Children = c.children(r.Context(), s.store)
 	if said, can := c.settings.Stores[s.store].Store.(inbox.Store); can && s.hears && page.Only == "" {
 		if len(s.asks) > 0 {
 			page.Answer = pending{Ask: &s.asks[0], in: s}.link()
@@ -50,14 +50,26 @@ func (c *Console) session(w http.ResponseWriter, r *http.Request) {
 	_ = page.HTML(w, in) // the page itself says what is wrong with the journal
 }
 
-// children finds the sessions of agents in a store.
-func (c *Console) children(store int) report.Children {
-	return func(id string) (report.Child, bool) {
+// maxNested is how many bytes of agents' journals are read for a page. Of what does not fit there is a link.
+const maxNested = 2 << 20
+
+// children finds the sessions of agents in a store, for one page.
+func (c *Console) children(ctx context.Context, store int) report.Children {
+	left := int64(maxNested)
+	return func(id string) (child report.Child, is bool) {
 		s := c.watch.of(key{store, id})
 		if s == nil || s.outer == "" {
-			return report.Child{}, false
+			return child, false
 		}
-		return report.Child{Link: s.row.Link, Says: s.row.Word() + ". " + s.row.Why}, true
+		child = report.Child{Link: s.row.Link, Says: s.row.Word() + ". " + s.row.Why}
+		if s.stat.Bytes > left {
+			return child, true
+		}
+		left -= s.stat.Bytes
+		if in, err := c.settings.Stores[store].Store.Peek(ctx, id); err == nil {
+			child.Journal = in
+		}
+		return child, true
 	}
 }
 
