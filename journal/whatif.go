@@ -17,7 +17,7 @@ import (
 //
 // It uses the recorded outcomes in order, with the time that each took: replies, failed calls, ends of tool
 // calls, answers of planners. Waits are computed again. A model is assumed to reply the same to a differently
-// worded prompt. If the run would ask for something that the record does not have, the rest is unknown, and
+// worded prompt, and if it is told elsewhere that it repeats itself. If the run would ask for something that the record does not have, the rest is unknown, and
 // [RunOutlook].Silent says so.
 type WhatIf struct {
 	// Policy replaces the recorded policy; nil keeps it.
@@ -163,13 +163,13 @@ type request struct {
 	// asked is the current effect, and askedAt when it was asked for.
 	asked   machine.Effect
 	askedAt time.Time
-	// shape is the form of the conversation at that time.
+	// shape is the form of the conversation at that time, without nudges.
 	shape shape
 }
 
-// follow takes over what was said and decided at a time.
-func (r *request) follow(said []message.Message, effects []machine.Effect, at time.Time) {
-	r.shape = r.shape.add(said)
+// follow takes over what was said and decided at a time, after which a run has the state st.
+func (r *request) follow(st *machine.State, said []message.Message, effects []machine.Effect, at time.Time) {
+	r.shape = r.shape.add(st.WithoutNudges(said, effects))
 	if last := lastOf(effects); last.Kind != "" && last.Kind != machine.Decided {
 		r.asked, r.askedAt = last, at
 	}
@@ -223,7 +223,7 @@ func (a *asking) settle() {
 	if a.run != nil {
 		a.run.take(o, &a.State)
 	}
-	a.follow(o.decision.Said, o.decision.Effects, o.ev.At)
+	a.follow(&a.State, o.decision.Said, o.decision.Effects, o.ev.At)
 }
 
 // close ends the second run.

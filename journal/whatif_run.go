@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/policy"
 )
 
 // counterfactualRun is a run under the changes, driven by the record of another.
@@ -272,36 +273,54 @@ func (r *counterfactualRun) step(ev machine.Event, o *occurrence) {
 	if o != nil {
 		r.compare(o, effects)
 	}
-	r.follow(r.st.TranscriptFrom(said), effects, ev.At)
+	r.follow(&r.st, r.st.TranscriptFrom(said), effects, ev.At)
 	if o := r.st.Outcome; r.st.Phase == machine.Stopped {
 		r.out.OK = o.OK
 		r.out.End, r.end = r.asked.String(), endOf(o)
 	}
 }
 
-// untold is the warning if the model would not have been told what was wrong.
-const untold = "the model would not have been told what was wrong, but is assumed to have replied the same"
+// The warnings if the model would not have been told what was wrong, or that it repeats itself at another
+// round.
+const (
+	untold = "the model would not have been told what was wrong, but is assumed to have replied the same"
+	nudged = "the model would have been told elsewhere that it repeats itself, but is assumed to have replied " +
+		"the same"
+)
 
 // compare keeps the first decision that differs.
 func (r *counterfactualRun) compare(o *occurrence, effects []machine.Effect) {
-	if told(o.decision.Effects) && !told(effects) && r.live() && !slices.Contains(r.out.Warnings, untold) {
-		r.out.Warnings = append(r.out.Warnings, untold)
-	}
+	was, now := tellings(o.decision.Effects), tellings(effects)
+	r.warn(untold, was.wrong && !now.wrong)
+	r.warn(nudged, was.nudge != now.nudge)
 	if r.out.First != nil {
 		return
 	}
-	was, a := decisionsOf(o.decision.Effects)
-	now, b := decisionsOf(effects)
+	then, a := decisionsOf(o.decision.Effects)
+	today, b := decisionsOf(effects)
 	if a != b {
-		r.out.First = &otherDecision{Line: o.line, Event: o.number, Was: was, Now: now}
+		r.out.First = &otherDecision{Line: o.line, Event: o.number, Was: then, Now: today}
 	}
 }
 
-// told reports whether effects contain feedback.
-func told(effects []machine.Effect) bool {
-	return slices.ContainsFunc(effects, func(e machine.Effect) bool {
-		return e.Decision != nil && e.Decision.Feedback != nil
-	})
+// warn adds a warning once, unless the run is over.
+func (r *counterfactualRun) warn(text string, is bool) {
+	if is && r.live() && !slices.Contains(r.out.Warnings, text) {
+		r.out.Warnings = append(r.out.Warnings, text)
+	}
+}
+
+// telling is what the model is told: that something was wrong, or that it repeats itself.
+type telling struct{ wrong, nudge bool }
+
+func tellings(effects []machine.Effect) (all telling) {
+	for _, e := range effects {
+		if d := e.Decision; d != nil && d.Feedback != nil {
+			isNudge := d.Reason == policy.ReasonNudged
+			all.nudge, all.wrong = all.nudge || isNudge, all.wrong || !isNudge
+		}
+	}
+	return all
 }
 
 // silence records that the record no longer answers.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 
@@ -74,6 +75,53 @@ func TestANudgeCountsAsNoAttempt(t *testing.T) {
 	r := ask(t, st.record(t), journal.WhatIf{}).Runs[0]
 	assert.Equal(t, 10+1, r.Recorded.Correction, "ten calls, and the stop")
 	assert.Equal(t, r.Recorded, r.WhatIf)
+}
+
+// A nudge at another round, or none, is other words for the model, and it is assumed to reply the same. In a
+// journal that leaves texts out, too.
+func TestANudgeAtAnotherRoundIsAskedAbout(t *testing.T) {
+	look, err := tool.NewSet(tool.New("look", "Looks.", func(context.Context, struct{}) (string, error) { return "same", nil }))
+	require.NoError(t, err)
+	for name, text := range map[string]bool{"native calls": false, "calls in texts": true} {
+		for kept, redact := range map[string]*journal.Redaction{"all": nil, "redacted": {Prompts: true, Replies: true}} {
+			t.Run(name+", "+kept, func(t *testing.T) {
+				st := story{settings: journal.Settings{Redact: redact}, act: func(t *testing.T, s *session.Session, j *journal.Journal) {
+					asked := 0
+					model := loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
+						switch asked++; {
+						case asked > 6:
+							return message.Reply{Text: "I give up."}, nil
+						case text:
+							return message.Reply{Text: `<tool_call>{"name": "look", "arguments": {}}</tool_call>`}, nil
+						}
+						return message.Reply{Calls: []message.Call{{ID: "c", Name: "look", Arguments: "{}"}}}, nil
+					})
+					p := policy.DefaultSet()
+					p.Global.Progress = &policy.Progress{Nudge: 4, Planner: policy.Unlimited, Stop: 10}
+					_, err := fixture.Run(t.Context(), model, fixture.In(s, j), loop.Input{Prompt: "Look."}, loop.Config{Tools: look, Policy: &p})
+					require.NoError(t, err)
+				}}
+				record := st.record(t)
+				for _, c := range []struct {
+					nudge, stop int
+					warned      bool
+					end         string
+				}{
+					{4, 10, false, "I give up."}, {2, 10, true, "I give up."}, {5, 10, true, "I give up."},
+					{policy.Unlimited, policy.Unlimited, true, "I give up."}, {2, 3, true, "no_progress"},
+				} {
+					p := policy.DefaultSet()
+					p.Global.Progress = &policy.Progress{Nudge: c.nudge, Planner: policy.Unlimited, Stop: c.stop}
+					r := ask(t, record, journal.WhatIf{Policy: &p}).Runs[0]
+					require.Nil(t, r.Silent, "%v: %v", c, r.Silent)
+					if redact == nil || c.stop == 3 {
+						assert.Contains(t, r.End, c.end)
+					}
+					assert.Equal(t, c.warned, slices.Contains(r.Warnings, "the model would have been told elsewhere that it repeats itself, but is assumed to have replied the same"), "%v", c)
+				}
+			})
+		}
+	}
 }
 
 // Prices that a policy has make a run cost, and a budget ends it where what is left is too little.

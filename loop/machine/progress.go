@@ -327,8 +327,29 @@ func (s *step) nudge(c *Cycle, stop int) {
 		Position: Position{Action: tool, Attempt: c.Rounds, MaxAttempts: stop}, Plane: fault.Correction,
 		Decision: policy.Decision{Retry: true, Reason: policy.ReasonNudged}, Feedback: s.kept.Nudge, Cycle: c,
 	}
-	texts, _ := s.share(s.Config.Limits, feedback.Item{Feedback: s.kept.Nudge})
-	s.say(message.Message{Role: message.User, Text: texts[0]})
+	s.say(s.nudgeOf(s.kept.Nudge))
+}
+
+func (s *step) nudgeOf(fb *feedback.RetryFeedback) message.Message {
+	texts, _ := s.share(s.Config.Limits, feedback.Item{Feedback: fb})
+	return message.Message{Role: message.User, Text: texts[0]}
+}
+
+// WithoutNudges returns the messages that a step has added to the transcript, but for what tells the model that
+// it repeats itself. st is the state after the step.
+func (st State) WithoutNudges(said []message.Message, effects []Effect) []message.Message {
+	s := step{State: &st}
+	for _, e := range effects {
+		if e.Decision == nil || e.Decision.Reason != policy.ReasonNudged {
+			continue
+		}
+		text := s.nudgeOf(e.Decision.Feedback).Text
+		n := slices.IndexFunc(said, func(m message.Message) bool { return m.Role == message.User && m.Text == text })
+		if n >= 0 {
+			said = slices.Concat(said[:n], said[n+1:])
+		}
+	}
+	return said
 }
 
 // stuck asks the planner about a cycle, or ends the run.
