@@ -11,23 +11,9 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// uncharged returns the reducer error of an event without a decision: that of a further call of a tool that
-// was already decided.
-func uncharged(ev *machine.Event, effects []machine.Effect) *fault.ReducerError {
-	if ev.Tool == nil || ev.Tool.Reduced == nil {
-		return nil
-	}
-	for _, e := range effects {
-		if e.Decision != nil && e.Decision.ReducerError != nil {
-			return nil
-		}
-	}
-	return ev.Tool.Reduced.Error
-}
-
 // tellStep tells the observers about one step.
 func (p *process) tellStep(ev *machine.Event, effects []machine.Effect, st *machine.State) {
-	if failed := uncharged(ev, effects); failed != nil {
+	if failed := observe.Uncharged(ev, effects); failed != nil {
 		p.tell(p.ctx, observe.Notice{
 			Kind: observe.ReducerFailed, CorrelationID: p.s.ID(), At: ev.At, Action: p.tool,
 			Plane: fault.Correction, Class: fault.Reducer,
@@ -64,21 +50,11 @@ func (p *process) learn(ev *machine.Event, st *machine.State) {
 	switch {
 	case ev.Reply != nil:
 		p.secrets.Read(ev.Reply, p.cfg.Tools, p.cfg.Output)
-	case ev.Response != nil && len(ev.Response.Arguments) > 0:
-		p.learnChanged(ev.Response, st)
+	case ev.Response != nil:
+		p.secrets.ReadResponse(ev.Response, st, p.cfg.Tools)
 	case ev.Kind == machine.Started:
 		p.since = ev.At
 		p.secrets.ReadSaid(st.Transcript(), p.cfg.Tools)
-	}
-}
-
-// learnChanged notes the secrets in arguments that a person changed.
-func (p *process) learnChanged(r *machine.Response, st *machine.State) {
-	for _, g := range st.Given {
-		if g.Question == r.Question {
-			p.secrets.Read(&machine.Reply{Calls: []machine.Call{{Tool: g.Tool, Arguments: r.Arguments}}},
-				p.cfg.Tools, nil)
-		}
 	}
 }
 

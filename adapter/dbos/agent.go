@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/engine/usercode"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -32,8 +34,8 @@ const (
 )
 
 // Agent configures the runs of an agent, as [loop.New] and its options do in process. Do not change it after
-// [Register]. Not supported are a limiter, observers, single actions, user's messages during a run, and code
-// that changes the policy.
+// [Register]. Not supported are a limiter, single actions, user's messages during a run, and code that changes
+// the policy.
 type Agent struct {
 	// Name is a part of the name of the workflow; empty means [DefaultAgent]. A context may have several
 	// agents.
@@ -54,6 +56,9 @@ type Agent struct {
 	Planner planner.Planner
 	Prompt  loop.PromptFunc
 	Summary loop.SummaryFunc
+	// Observers are told of what is recorded, but not when a workflow is made again from its record. After a
+	// crash they may never be told of the last step. Tracers trace nothing.
+	Observers []observe.Observer
 	// Parallel is the number of tools of one reply that run at once; 0 means [loop.DefaultParallel].
 	Parallel int
 	// ModelTimeout bounds a model call, and ToolTimeout a tool call; 0 means the defaults. A timeout in the
@@ -117,6 +122,7 @@ func (a Agent) Validate() error {
 		{d.Parallel < 1, fmt.Sprintf("parallel: must be at least 1, not %d", d.Parallel)},
 		{d.ModelTimeout < 0, fmt.Sprintf("model_timeout: must be more than 0, not %v", d.ModelTimeout)},
 		{d.ToolTimeout < 0, fmt.Sprintf("tool_timeout: must be more than 0, not %v", d.ToolTimeout)},
+		{slices.Contains(a.Observers, nil), "observers: one is nil; remove it"},
 		{a.Session.ID != "", "session: id: leave it empty; the id of a run's workflow is that of its session"},
 		{a.Session.Seed != "", "session: seed: all sessions would share it; set Config.Seed, or none"},
 		{a.Session.Journal != nil, "session: journal: leave it out; the record of a run is that of DBOS"},

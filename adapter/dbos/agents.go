@@ -145,8 +145,9 @@ func (f *flow) report(c *child) (*nested.Child, error) {
 	}
 	var of ended
 	made.Result, of, made.Err = read(text)
-	if made.Usage, made.Cost = of.st.Usage, of.Cost; of.st.At.After(f.at) {
-		f.at = of.st.At
+	made.Usage, made.Cost = of.st.Usage, of.Cost
+	if err := f.time(); err != nil && !errors.Is(err, errCut) {
+		return nil, err
 	}
 	made.Late = !c.until.IsZero() && !f.at.Before(c.until)
 	return made, nil

@@ -80,6 +80,8 @@ func (f *flow) TellReducers() error {
 type running struct {
 	run machine.ToolRun
 	out <-chan sdk.StepOutcome[string]
+	// fresh is set if the step is made now.
+	fresh *bool
 	// child is the run of an agent instead; nil for other tools.
 	child *child
 	// entered is set once the core has its outcome.
@@ -180,8 +182,10 @@ func (f *flow) start(ctx sdk.Context, run machine.ToolRun) (*running, error) {
 		}
 		return out, nil
 	}
-	done, err := sdk.Go(ctx, record(f, inTime(f, work)), sdk.WithStepName("retake.tool"))
-	return &running{run: run, out: done}, err
+	r := &running{run: run, fresh: new(bool)}
+	var err error
+	r.out, err = sdk.Go(ctx, record(f, r.fresh, inTime(f, work)), sdk.WithStepName("retake.tool"))
+	return r, err
 }
 
 // invoke calls a tool.
@@ -203,7 +207,7 @@ func (f *flow) ended(r *running) error {
 	done := <-r.out
 	closed := make(chan sdk.StepOutcome[string])
 	close(closed)
-	r.out = closed
+	r.out, f.fresh = closed, *r.fresh
 	out, err := taken[toolResult](f, done.Result, done.Err)
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/engine/usercode"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
 )
@@ -27,9 +28,11 @@ type flow struct {
 	st       machine.State
 	asked    machine.Effect
 	settings tool.Settings
-	// at is when the last step ended.
+	// at is when the last step ended, and fresh that it was made now and not read from the record.
 	at      time.Time
+	fresh   bool
 	running []*running
+	teller  observe.Teller
 	// shown is the last board of questions that people were shown.
 	shown string
 	// depth and deepest are those of the order, and cost is what the run has cost; nil if that is not known.
@@ -48,7 +51,8 @@ func (a *agent) run(ctx sdk.Context, input string) (string, error) {
 
 // runAs makes the run of a session.
 func (a *agent) runAs(ctx sdk.Context, id, input string) (string, error) {
-	f := &flow{agent: a, ctx: ctx, id: id}
+	f := &flow{agent: a, ctx: ctx, id: id, teller: observe.Teller{Observers: a.Observers,
+		Tools: a.Config.Tools, Output: a.Config.Output}}
 	err := f.drive(f.begin(input))
 	var out report
 	for failed := (*RunError)(nil); errors.As(err, &failed); { // twice where reducers are to hear of the end
@@ -211,6 +215,7 @@ func (f *flow) step(ev machine.Event) error {
 	if f.hooks.step != nil {
 		f.hooks.step(ev, effects, f.st)
 	}
+	f.teller.Step(&f.st, &ev, effects, func(e machine.Effect) error { return behind(&ev, e) }, !f.fresh)
 	if f.st.Policy != policy || ev.Kind == machine.Started {
 		f.settings = engine.Settings(f.st.Policy)
 	}
@@ -218,6 +223,21 @@ func (f *flow) step(ev machine.Event) error {
 		f.asked = effects[n-1]
 	}
 	return nil
+}
+
+// behind returns the recorded error behind an effect of an event, or nil.
+func behind(ev *machine.Event, e machine.Effect) error {
+	failed := ev.Failure
+	if ev.Tool != nil {
+		failed = ev.Tool.Failure
+	}
+	if o := e.Outcome; o != nil && o.Exhaustion != nil {
+		return askedAbout(o.Exhaustion)
+	}
+	if failed == nil {
+		return nil
+	}
+	return &fault.RecordedError{Recorded: *failed}
 }
 
 // execute carries out an effect.
@@ -245,9 +265,10 @@ type made[T any] struct {
 }
 
 // record returns a step whose result is canonical JSON, with its time: another encoder would rewrite the
-// arguments of calls.
-func record[T any](f *flow, work func(context.Context) (T, error)) sdk.Step[string] {
+// arguments of calls. fresh is set if it is made.
+func record[T any](f *flow, fresh *bool, work func(context.Context) (T, error)) sdk.Step[string] {
 	return func(ctx context.Context) (string, error) {
+		*fresh = true
 		var out made[T]
 		v, err := usercode.Contained(func() (T, error) { return work(ctx) })
 		if out.At = f.hooks.now().UTC().Round(0); err == nil {
@@ -290,7 +311,8 @@ func taken[T any](f *flow, text string, err error) (v T, _ error) {
 
 // do makes a step. An error of work ends the run.
 func do[T any](f *flow, name string, work func(context.Context) (T, error)) (T, error) {
-	text, err := sdk.RunAsStep(f.ctx, record(f, work), sdk.WithStepName("retake."+name))
+	f.fresh = false
+	text, err := sdk.RunAsStep(f.ctx, record(f, &f.fresh, work), sdk.WithStepName("retake."+name))
 	return taken[T](f, text, err)
 }
 

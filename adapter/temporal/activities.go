@@ -18,7 +18,6 @@ import (
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/engine/usercode"
 	"github.com/retake-go/retake/loop/machine"
-	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/schema"
@@ -330,14 +329,4 @@ func (a *agent) beat(ctx context.Context, p *progress) (stop func()) {
 		}
 	})
 	return func() { close(done); over.Wait() }
-}
-
-// tellAll calls observers. It ignores their panics.
-func tellAll(ctx context.Context, all []observe.Observer, n observe.Notice) {
-	for _, o := range all {
-		func() {
-			defer func() { _ = recover() }()
-			o.Observe(ctx, n)
-		}()
-	}
 }

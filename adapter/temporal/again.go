@@ -42,7 +42,7 @@ func (f *flow) next() (order, error) {
 	next.Carried = &carried{
 		State: state, Asked: f.asked, Begun: f.begun, Adjusted: f.adjusted, Kept: f.kept,
 		KeptLen: f.keptLen, Trail: f.trail, MaybePaid: f.paid, Noted: f.noted,
-		Since: f.since, Cost: f.cost, Doubtful: f.doubtful,
+		Since: f.teller.Since, Cost: f.cost, Doubtful: f.doubtful,
 	}
 	next.Carried.Begun.Session = nil
 	return next, f.measure("the state for a new history", next)
@@ -54,11 +54,11 @@ func (f *flow) takeOver(c carried) (err error) {
 		return err
 	}
 	f.begun, f.asked, f.settings, f.adjusted = c.Begun, c.Asked, engine.Settings(f.st.Policy), c.Adjusted
-	f.since, f.cost, f.doubtful = c.Since, c.Cost, c.Doubtful
+	f.teller.Since, f.cost, f.doubtful = c.Since, c.Cost, c.Doubtful
 	f.kept, f.keptLen, f.trail, f.paid, f.noted = c.Kept, c.KeptLen, c.Trail, c.MaybePaid, c.Noted
 	f.entered, f.checked = f.trail.Events, f.trail.Events
 	if len(f.Observers) > 0 {
-		f.secrets.ReadSaid(f.st.Transcript(), f.Tools)
+		f.teller.GoesOn(&f.st)
 	}
 	return nil
 }

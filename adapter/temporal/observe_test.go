@@ -2,6 +2,7 @@ package temporal
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -10,9 +11,11 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/tool"
 )
 
@@ -43,4 +46,30 @@ func TestObserversOfAWorkflow(t *testing.T) {
 	assert.GreaterOrEqual(t, ended.Took, 3*time.Second)
 	assert.Less(t, ended.Took, time.Minute)
 	assert.Equal(t, "the code [secret left out]", hidden)
+}
+
+// A failed tool is told as one, and secrets in arguments that a person changed must not be logged, as in process.
+func TestObserversHearWhatTheyHearInProcess(t *testing.T) {
+	type card struct {
+		Code string `json:"code" retake:"secret"`
+	}
+	pay := tool.New("pay", "Pays.", func(context.Context, card) (string, error) { return "paid", nil })
+	note := tool.New("note", "Notes.", func(context.Context, struct{}) (string, error) { return "", errors.New("no paper") })
+	var kinds []observe.NoticeKind
+	var hidden string
+	observer := observe.ObserverFunc(func(ctx context.Context, n observe.Notice) {
+		kinds, hidden = append(kinds, n.Kind), observe.Hide(ctx, "heron and ibis")
+	})
+	model := looptest.NewModel(
+		looptest.Call(message.Call{ID: "c1", Name: "pay", Arguments: `{"code":"heron"}`}, message.Call{ID: "c2", Name: "note", Arguments: "{}"}),
+		looptest.Say("Done."))
+	p := asking(t, Worker{Model: model, Tools: setOf(t, pay, note), Observers: []observe.Observer{observer}}, policy.Approval{When: policy.ApproveAlways})
+	p.answers(time.Hour, "changed", func(r *machine.Response) { r.Arguments = []byte(`{"code":"ibis"}`) })
+	p.answers(2*time.Hour, "approved", func(*machine.Response) {})
+	_, err := p.run()
+	require.NoError(t, err)
+	require.NoError(t, errors.Join(p.told["changed"], p.told["approved"]))
+	assert.Contains(t, kinds, observe.ToolFailed)
+	assert.NotContains(t, kinds, observe.Exhausted)
+	assert.Equal(t, "[secret left out] and [secret left out]", hidden)
 }

@@ -42,9 +42,8 @@ type flow struct {
 	kept    string
 	keptLen int
 	trail   trail
-	// secrets are what observers must not log, and since is when the run began, by the workflow's time.
-	secrets observe.Secrets
-	since   time.Time
+	// teller tells the observers.
+	teller *observe.Teller
 	// checked is the number of events that were compared with the history.
 	checked int
 	// entered is the number of events in earlier histories.
@@ -72,7 +71,7 @@ type flow struct {
 // run is the workflow. Its report has the end of the run. The workflow itself fails only if its history
 // cannot be explained.
 func (a *agent) run(ctx workflow.Context, in wire[order]) (wire[report], error) {
-	f := &flow{agent: a, ctx: ctx, in: in.v}
+	f := &flow{agent: a, ctx: ctx, in: in.v, teller: a.teller(in.v)}
 	if err := f.answerQueries(); err != nil {
 		return wire[report]{}, err
 	}
@@ -105,6 +104,15 @@ func (a *agent) run(ctx workflow.Context, in wire[order]) (wire[report], error) 
 	}
 	f.answered()
 	return over(f.report(nil)), nil
+}
+
+// teller returns what tells the observers of a run.
+func (a *agent) teller(of order) *observe.Teller {
+	t := &observe.Teller{Observers: a.Observers, Tools: a.Tools}
+	if len(a.Observers) > 0 {
+		t.Output, _ = a.outputSchema(of.Output) // replies are checked against it
+	}
+	return t
 }
 
 // enter begins the run, or continues one from an earlier history.
@@ -273,7 +281,7 @@ func (f *flow) step(ev machine.Event) error {
 	if n := len(effects); n > 0 && effects[n-1].Kind != machine.Decided {
 		f.asked = effects[n-1]
 	}
-	f.tell(ev, effects, f.st.Warnings[min(len(before.Warnings), len(f.st.Warnings)):])
+	f.tell(ev, effects)
 	return f.showAttributes()
 }
 
@@ -288,7 +296,7 @@ func (f *flow) underWay(ev *machine.Event) (begun []int) {
 }
 
 // tell keeps the error behind an exhaustion, and calls hooks and observers.
-func (f *flow) tell(ev machine.Event, effects []machine.Effect, warnings []string) {
+func (f *flow) tell(ev machine.Event, effects []machine.Effect) {
 	if x := f.st.Exhaustion(); x != f.exhaustion {
 		if ev.Kind == machine.ReducersRan {
 			f.err = nil // the reducer's error is its cause
@@ -299,43 +307,19 @@ func (f *flow) tell(ev machine.Event, effects []machine.Effect, warnings []strin
 		f.hooks.step(ev, effects, f.st)
 	}
 	if len(f.Observers) > 0 {
-		f.tellObservers(&ev, effects, warnings)
+		f.teller.Step(&f.st, &ev, effects, f.behind, workflow.IsReplaying(f.ctx))
 	}
 }
 
-// tellObservers tells the observers about a step, but not of one that is replayed.
-func (f *flow) tellObservers(ev *machine.Event, effects []machine.Effect, warnings []string) {
-	switch {
-	case len(f.Observers) == 0:
-		return
-	case ev.Reply != nil && ev.Reply.Answer != nil:
-		output, _ := f.outputSchema(f.in.Output) // the reply was checked against it
-		f.secrets.Read(ev.Reply, f.Tools, output)
-	case ev.Reply != nil:
-		f.secrets.Read(ev.Reply, f.Tools, nil)
-	case ev.Kind == machine.Started:
-		f.since = ev.At
-		f.secrets.ReadSaid(f.st.Transcript(), f.Tools)
+// behind returns the error behind an effect, or nil.
+func (f *flow) behind(e machine.Effect) error {
+	switch e.Kind {
+	case machine.AskSettled:
+		return f.errs[e.Settled.Ask.Index].cause()
+	case machine.Stop:
+		return f.why().cause()
 	}
-	if workflow.IsReplaying(f.ctx) {
-		return
-	}
-	ctx := observe.WithSecrets(context.Background(), &f.secrets)
-	for _, text := range warnings {
-		n := observe.Notice{Kind: observe.Warned, CorrelationID: f.in.Session, At: ev.At, Text: text}
-		tellAll(ctx, f.Observers, n)
-	}
-	for _, e := range effects {
-		for _, n := range observe.NoticesOf(&f.st, ev.At, e, f.err.cause()) {
-			if _, known := f.Tools.Get(n.Action); !known {
-				n.Invented = n.Action != machine.AnswerAction && !f.st.Config.Single
-			}
-			if n.Kind == observe.Ended && !f.since.IsZero() {
-				n.Took = n.At.Sub(f.since)
-			}
-			tellAll(ctx, f.Observers, n)
-		}
-	}
+	return f.err.cause()
 }
 
 // lost notes that Temporal began a call more than once.
