@@ -68,13 +68,16 @@ func (r *reader) ends(offset int) bool {
 	return r.fail(fault.RuleSyntax, r.end)
 }
 
-// unexpected is the fault of a character that cannot be at pos.
-func (r *reader) unexpected() bool {
+// unfit is the fault of what began at an offset and cannot go on at pos: the text ends there, or is wrong.
+func (r *reader) unfit(began int) bool {
 	if r.pos >= r.stop() {
-		return r.ends(r.pos)
+		return r.ends(began)
 	}
-	return r.fail(fault.RuleSyntax, r.pos)
+	return r.fail(fault.RuleSyntax, began)
 }
+
+// unexpected is the fault of a character that cannot be at pos.
+func (r *reader) unexpected() bool { return r.unfit(r.pos) }
 
 func (r *reader) stop() int { return min(r.end, r.limit) }
 

@@ -3,8 +3,6 @@ package extract
 import (
 	"cmp"
 	"strings"
-
-	"github.com/retake-go/retake/fault"
 )
 
 // number reads a number and keeps its digits. A number in Python's syntax is respelled if JSON can write the
@@ -25,10 +23,7 @@ func (r *reader) number() bool {
 	switch {
 	case whole == "" && fraction == "", len(whole) > 1 && whole[0] == '0', exponent != "" && power == "",
 		isNameByte(next), next == '.':
-		if r.pos >= r.stop() {
-			return r.ends(start)
-		}
-		return r.fail(fault.RuleSyntax, start)
+		return r.unfit(start)
 	case r.pos >= r.stop() && r.depth > 0:
 		return r.ends(start) // its last digits may be missing
 	}

@@ -152,7 +152,7 @@ func (r *reader) pythonEscape(start int, c, quote byte) bool {
 		}
 		v, ok := r.hex(digits)
 		if !ok {
-			return r.badEscape(start)
+			return r.unfit(start)
 		}
 		if !utf8.ValidRune(v) {
 			return r.fail(fault.RuleInvalidUTF8, start)
@@ -168,18 +168,11 @@ func (r *reader) pythonEscape(start int, c, quote byte) bool {
 	return true
 }
 
-func (r *reader) badEscape(start int) bool {
-	if r.pos >= r.stop() {
-		return r.ends(start)
-	}
-	return r.fail(fault.RuleSyntax, start)
-}
-
 // unicode reads the digits of \uXXXX, and the second half of a surrogate pair.
 func (r *reader) unicode(start int) bool {
 	v, ok := r.hex(4)
 	if !ok {
-		return r.badEscape(start)
+		return r.unfit(start)
 	}
 	if !utf16.IsSurrogate(v) {
 		r.put(v)
@@ -189,7 +182,7 @@ func (r *reader) unicode(start int) bool {
 		r.pos += 2
 		low, ok := r.hex(4)
 		if !ok {
-			return r.badEscape(start)
+			return r.unfit(start)
 		}
 		if pair := utf16.DecodeRune(v, low); pair != utf8.RuneError {
 			r.put(pair)
