@@ -40,7 +40,7 @@ STORE is a folder of journals, a SQLite database or an address postgres://…: t
 of the variable RETAKE_STORE or the current folder. It can also stand before SESSION.
 
 The exit status is 1 for an answer that is not taken: the question is answered, over or another one.`,
-	task: func() task { return &answer{} },
+	task: newTask[answer],
 }
 
 // to is a session in a store, and who speaks to it.

@@ -52,7 +52,7 @@ null if they cannot be read. For several replies each line is {"file", "result"}
 for a reply in a journal. "call" is the index of a call; it is absent if the whole reply is at fault. A
 reply without a call has the class no_output. "got" is empty if nothing was there. "feedback" is the text
 that the model would get.`,
-	task: func() task { return &check{} },
+	task: newTask[check],
 }
 
 type check struct {

@@ -37,7 +37,7 @@ JSON: {"code", "plane", "retryable", "names": {"result_envelope", "agent_result"
 "retry_after_ms", "user_message"}, or null if nothing went wrong. "retry_after_ms" is absent if the server
 asks for no wait. For several files each line is {"file", "result"}, with "file" as FILE:LINE for a failure
 in a journal.`,
-	task: func() task { return &classify{} },
+	task: newTask[classify],
 }
 
 type classify struct {

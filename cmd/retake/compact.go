@@ -28,7 +28,7 @@ that are older than AGE, such as 90d, unless calls of theirs are in doubt: then 
 
 JOURNAL is a file of a folder of journals (journal.Dir), such a folder, a SQLite database, or a session in one
 (FILE#ID).`,
-	task: func() task { return &compact{} },
+	task: newTask[compact],
 }
 
 type compact struct {

@@ -22,7 +22,7 @@ Writes a script for a shell to standard output:
   bash  source <(retake completion bash)                                     in ~/.bashrc
   zsh   source <(retake completion zsh)                                      in ~/.zshrc, after compinit
   fish  retake completion fish > ~/.config/fish/completions/retake.fish`,
-		task: func() task { return &completion{} },
+		task: newTask[completion],
 	}
 }
 

@@ -37,7 +37,7 @@ not retry CODE, or if its max_total_delay ends the attempts earlier.
 
 JSON: {"policy", "seed", "delays": [{"attempt", "delay_ms", "min_ms", "max_ms"}, ...], "total_ms"}. "seed" is
 absent without -seed. Milliseconds are exact decimals.`,
-	task: func() task { return &delays{} },
+	task: newTask[delays],
 }
 
 type delays struct {

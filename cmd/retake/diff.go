@@ -20,7 +20,7 @@ With -ignore-seed neither the seeds nor the lengths of the waits are compared: t
 other seeds are the same.
 
 JSON: {"steps", "headers", "step"}. "steps" is the number of equal steps.`,
-	task: func() task { return &diff{} },
+	task: newTask[diff],
 }
 
 type diff struct {

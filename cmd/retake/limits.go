@@ -37,7 +37,7 @@ JSON: {"limited", "retry_after", "wait", "windows": [{"name", "resource", "remai
 and "wait" the one that follows from exhausted windows. They and "resets_in" are in seconds, "reset_at" is
 in seconds since the epoch. Unknown values are absent. For several files each line is {"file", "result"},
 with "file" as FILE:LINE for a failure in a journal.`,
-	task: func() task { return &limits{} },
+	task: newTask[limits],
 }
 
 type limits struct {

@@ -43,6 +43,14 @@ type task interface {
 	run(e *env) error
 }
 
+// newTask begins a call of a command, whose task is a T.
+func newTask[T any, P interface {
+	*T
+	task
+}]() task {
+	return P(new(T))
+}
+
 // declarer is a task with flags of its own.
 type declarer interface {
 	// declare declares the flags. They set the fields of the task.

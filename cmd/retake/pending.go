@@ -22,7 +22,7 @@ whose answer waits for the run to take it are left out.
 STORE is a folder of journals (journal.Dir), a SQLite database or an address postgres://…. With -json it
 writes {"pending": [{"session", "call", "kind", "tool", "arguments", "rule", "at", "deadline", "default"}]};
 a question without a deadline has none.`,
-	task: func() task { return &pending{} },
+	task: newTask[pending],
 }
 
 // pending is one call of the command.

@@ -41,7 +41,7 @@ JSON: {"sessions", "succeeded", "exhausted", "attempts": {"1", "2", ...}, "feedb
 "events_sha256"}. "attempts" counts sessions by the attempt that succeeded, "feedback" the records of
 feedback, "calls_by_reason" the decisions by their reason. "events_sha256" covers every event, decision,
 wait and prompt, and is the same on every machine. Without -seed each session draws its jitter from its id.`,
-	task: func() task { return &play{} },
+	task: newTask[play],
 }
 
 type play struct {

@@ -30,7 +30,7 @@ new. -keep-ids keeps such sessions for longer.
 
 STORE is a folder of journals (journal.Dir), a SQLite database or an address postgres://…. AGE is a number
 with a unit: 12h, 30d, 8w.`,
-	task: func() task { return &prune{} },
+	task: newTask[prune],
 }
 
 type prune struct {

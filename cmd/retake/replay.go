@@ -27,7 +27,7 @@ that the user's code made are taken from the record.
 
 JSON, one line for each journal: {"journal", "ok", "report", "differs", "difference", "error"}. If today's
 code refuses a recorded event, "differs" is true and "error" says why.`,
-	task: func() task { return &replay{} },
+	task: newTask[replay],
 }
 
 type replay struct {

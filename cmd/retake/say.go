@@ -21,7 +21,7 @@ meanwhile is not the last one.
 
 -stop leaves a model call that is under way and takes back what a person is asked. Attempts and budgets stay
 as they are; -reset begins those of failed attempts anew. The store is named as in "retake answer".`,
-	task: func() task { return &say{} },
+	task: newTask[say],
 }
 
 // say is one call of the command.

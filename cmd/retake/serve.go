@@ -47,7 +47,7 @@ failed, running, waiting and done. The query q, state, doubt, retry, wait, model
 age and inside filter as on the page.
 
 It serves until an interrupt.`,
-	task: func() task { return &serve{} },
+	task: newTask[serve],
 }
 
 // serve is one call of the command.

@@ -46,7 +46,7 @@ damage, for a killed process leaves one. A note says so.
 JSON: one line for each entry, {"run", "line", "at_ns", "kind", "text", "more", "decision", "wait_ns",
 "left", "usage"}, and after those of a run one line with its "session", "ok", "reason", "unfinished" and
 totals.`,
-	task: func() task { return &show{} },
+	task: newTask[show],
 }
 
 type show struct {

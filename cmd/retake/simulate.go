@@ -57,7 +57,7 @@ calls the worst window was above the limit. "calls_in_outage" were in flight whe
 "unfairness" is the longest time of a session as a multiple of the shortest one, among those that arrived in
 the same tenth of arrive_over and were not lost; 0 if all were. With -compare each line is {"limiter",
 "result"}.`,
-	task: func() task { return &simulation{} },
+	task: newTask[simulation],
 }
 
 type simulation struct {

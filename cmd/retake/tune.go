@@ -46,7 +46,7 @@ With -html it writes one page with the table and a picture to standard output, w
 
 JSON: {"policies": [{"name", "sessions", "succeeded", "calls", "tokens", "cost_micros", "wait_ms",
 "dominated"}, ...]}, best first, with "unanswered" if the record stopped to answer for some.`,
-	task: func() task { return &tune{} },
+	task: newTask[tune],
 }
 
 type tune struct {

@@ -27,7 +27,7 @@ session.
 
 JSON, one line for each journal: {"journal", "ok", "records", "torn_bytes", "hash", "sealed", "error"}. The
 hash is that of the last line but notes, which covers what is before it.`,
-	task: func() task { return &verify{} },
+	task: newTask[verify],
 }
 
 type verify struct {

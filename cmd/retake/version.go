@@ -16,7 +16,7 @@ Shows the version of this program, the commit it was built from and the version 
 copy has the version (devel), or one made of the commit.
 
 JSON: {"version", "go", "platform", "revision", "modified"}. The last two are absent if they are not known.`,
-	task: func() task { return &version{} },
+	task: newTask[version],
 }
 
 // version is the command and its answer as JSON.

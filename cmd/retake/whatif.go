@@ -39,7 +39,7 @@ says what would have been saved, and how many runs that went well would not have
 
 JSON, one line for each journal: {"journal", "outlook", "change", "cost", "error"}, and a last line
 {"journals", "runs", "as_recorded", "otherwise", "unanswered", "lost", "won", "sum", "change", "cost"}.`,
-	task: func() task { return &whatif{} },
+	task: newTask[whatif],
 }
 
 type whatif struct {
