@@ -131,7 +131,8 @@ var words = map[kind][2]string{
 
 // word is the word in front of an entry, and its colour.
 func (e *entry) word() (word, colour string) {
-	switch d := e.Decision; {
+	d, own := e.Decision, words[e.Kind]
+	switch {
 	case e.Kind == stopped && e.good && e.marred:
 		return "done", yellow
 	case e.Kind == stopped && e.good:
@@ -139,9 +140,9 @@ func (e *entry) word() (word, colour string) {
 	case e.Kind == stopped:
 		return "stop", red
 	case e.bad:
-		return words[e.Kind][0], red
+		return own[0], red
 	case d == nil:
-		return words[e.Kind][0], words[e.Kind][1]
+		return own[0], own[1]
 	case d.Class == "" && d.Reason == policy.ReasonAccepted:
 		return "accept", green
 	case e.repeats():
