@@ -3,6 +3,7 @@ package report
 import (
 	"strconv"
 
+	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
 )
@@ -34,7 +35,7 @@ func leftOf(limit, spent int) *int {
 	return new(max(0, limit-spent))
 }
 
-// leftPart is what is left of one budget. Low is set if that is less than a tenth.
+// leftPart is what is left of one budget. Low is set if that is little.
 type leftPart struct {
 	Text string
 	Low  bool
@@ -48,7 +49,7 @@ func (l *left) Parts() (all []leftPart) {
 		limit int
 	}{{"tool ", l.Tool, l.of.Tool}, {"run ", l.Run, l.of.Run}, {"unknown tools ", l.Unknown, l.of.UnknownTools}} {
 		if b.n != nil {
-			all = append(all, leftPart{b.what + strconv.Itoa(*b.n), *b.n*10 < b.limit})
+			all = append(all, leftPart{b.what + strconv.Itoa(*b.n), several.Low(*b.n, b.limit)})
 		}
 	}
 	return all

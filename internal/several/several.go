@@ -40,6 +40,9 @@ func Joined[T fmt.Stringer](all []T) string {
 	return strings.Join(texts, "; ")
 }
 
+// Low reports that less than a tenth is left of something that is limited.
+func Low[N ~int | ~int64](left, of N) bool { return of > 0 && left <= (of-1)/10 }
+
 // Money is a cost in millionths as units of money: "0.00039".
 func Money(micros int64) string {
 	text := fmt.Sprintf("%d.%06d", micros/1e6, micros%1e6)

@@ -2,6 +2,7 @@ package several_test
 
 import (
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -23,4 +24,14 @@ func TestOf(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 runs", 1: "1 run", 2: "2 runs", -1: "-1 runs", 1 << 40: "1099511627776 runs"} {
 		assert.Equal(t, want, several.Of(n, "run"))
 	}
+}
+
+func TestLowIsLessThanATenth(t *testing.T) {
+	for of := range 200 {
+		for left := range of + 1 {
+			assert.Equal(t, 10*left < of, several.Low(left, of), "%d of %d", left, of)
+		}
+	}
+	assert.True(t, several.Low[int64](math.MaxInt64/10, math.MaxInt64))
+	assert.False(t, several.Low[int64](math.MaxInt64/10+1, math.MaxInt64))
 }

@@ -28,7 +28,7 @@ type beside struct {
 	left []budget
 }
 
-// budget is what a run has left of one of its budgets. Low is set if that is less than a tenth.
+// budget is what a run has left of one of its budgets. Low is set if that is little.
 type budget struct {
 	Text string
 	Low  bool
@@ -38,7 +38,7 @@ type budget struct {
 func budgetsOf(st *machine.State) (all []budget) {
 	add := func(limit, spent int64, text func(int64) string, what string) {
 		left := max(0, limit-spent)
-		all = append(all, budget{text(left) + " of " + text(limit) + what, left < (limit+9)/10})
+		all = append(all, budget{text(left) + " of " + text(limit) + what, several.Low(left, limit)})
 	}
 	if most := st.Policy.Budgets.Run; most != policy.Unlimited {
 		add(int64(most), int64(st.Spent.Run), several.Grouped, " failed attempts")

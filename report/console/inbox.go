@@ -142,14 +142,14 @@ func (q *question) Left() string {
 	return several.Rough(q.Deadline.Sub(q.now))
 }
 
-// AskedMS is when the question was asked, for the script, and Soon the attribute of a time of which less than
-// a tenth is left.
+// AskedMS is when the question was asked, for the script, and Soon the attribute of a time of which little is
+// left.
 func (q *question) AskedMS() string         { return ms(q.At) }
 func (q *question) Soon() template.HTMLAttr { return lowTime(q.At, q.Deadline, q.now) }
 
-// lowTime is the attribute of a time of which less than a tenth is left until a deadline.
+// lowTime is the attribute of a time of which little is left until a deadline.
 func lowTime(from, until, now time.Time) template.HTMLAttr {
-	if !from.IsZero() && now.Before(until) && until.Sub(now) < until.Sub(from)/10 {
+	if !from.IsZero() && now.Before(until) && several.Low(until.Sub(now), until.Sub(from)) {
 		return ` class="soon"`
 	}
 	return ""
