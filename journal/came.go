@@ -18,8 +18,9 @@ type Came struct {
 	Text    string
 	// Open reports that the call is still to end, and Again that a person is asked about it again.
 	Open, Again bool
-	// InDoubt reports that nobody knows what the call did.
-	InDoubt bool
+	// InDoubt reports that nobody knows what the call did, and NotAccepted that a reducer refused its result:
+	// Text is why.
+	InDoubt, NotAccepted bool
 }
 
 // The bounds of what is known of calls after answers: the latest answers of a run, and bytes of each text.
@@ -34,6 +35,7 @@ type answeredCall struct {
 	turn, index int
 	verdict     machine.Verdict
 	text, key   string
+	notAccepted bool
 }
 
 // Came says what came of the call of a question that was answered in the last run. It knows the latest
@@ -45,7 +47,7 @@ func (f *Fold) Came(question string) (came Came, ok bool) {
 		return came, false
 	}
 	a, st := f.answered[n], &f.State
-	came = Came{Verdict: a.verdict, Text: a.text}
+	came = Came{Verdict: a.verdict, Text: a.text, NotAccepted: a.notAccepted}
 	for _, d := range st.InDoubt {
 		came.InDoubt = came.InDoubt || d.Key == a.key
 	}
@@ -80,6 +82,7 @@ func (f *Fold) keepAnswered(ev *machine.Event, effects []machine.Effect) {
 				f.answered = slices.Clone(f.answered)
 				is := &f.answered[n]
 				is.verdict, is.text = t.Verdict, canon.UTF8(canon.Cut(endText(t), maxCameText))
+				is.notAccepted = t.Failure == nil && t.Reduced != nil && t.Reduced.Error != nil
 				is.key = f.State.Batch.Calls[t.Index].Key
 				break
 			}
@@ -99,7 +102,7 @@ func endText(t *machine.ToolEnd) string {
 	case t.Failure != nil:
 		return cmp.Or(t.Failure.Message, string(t.Failure.Class))
 	case t.Reduced != nil && t.Reduced.Error != nil:
-		return "not accepted: " + t.Reduced.Error.Message
+		return t.Reduced.Error.Message
 	case len(t.Issues) > 0:
 		return t.Issues[0].String()
 	}

@@ -64,6 +64,9 @@ func (c *Console) settled(s *watched, g *machine.Given) settled {
 	case !ok:
 	case g.Verdict == machine.Approve, g.Verdict == machine.RunAgain, g.Verdict == machine.GoOn && g.Changed:
 		one.Came = one.Tool + " " + cameText(&came, s.State)
+		if came.NotAccepted {
+			one.Came += ": not accepted"
+		}
 		if came.Text != "" {
 			one.Came += ": " + brief(visible(c.scrub(came.Text)))
 		}
