@@ -65,14 +65,11 @@ func or(p *int, otherwise int) int {
 
 // Validate reports every invalid field, each as a [*FieldError], joined. It returns nil if there is none.
 func (c Context) Validate() error {
-	f := fields.Collect()
-	checks.Check(&c, f)
-	c.check(f)
-	return fields.Err[FieldError](f)
+	return faultsOf(c.check)
 }
 
-// check checks what the tags do not say.
 func (c *Context) check(f fields.Faults) {
+	checks.Check(c, f)
 	from, to := c.Shares()
 	if from > 100 {
 		f.At("from").Add("%d is more than all of the window; write a percentage up to 100", from)

@@ -5,8 +5,6 @@ import (
 	"math/bits"
 	"strings"
 
-	"github.com/retake-go/retake/internal/canon"
-	"github.com/retake-go/retake/internal/fields"
 	"github.com/retake-go/retake/message"
 )
 
@@ -25,13 +23,6 @@ type Price struct {
 	// ContextWindow (context_window) is the most tokens of a prompt with its reply; nil means unknown. At
 	// least 1. See [Context].
 	ContextWindow *int64 `json:"context_window,omitempty" policy:"context_window,least=1"`
-}
-
-// Validate reports every invalid field, each as a [*FieldError], joined. It returns nil if there is none.
-func (p Price) Validate() error {
-	f := fields.Collect()
-	checks.Check(&p, f)
-	return fields.Err[FieldError](f)
 }
 
 // Cost returns the cost of usage. Each token has one price, and a negative count costs nothing.
@@ -98,14 +89,4 @@ func (p Prices) Of(model string) (Price, bool) {
 		}
 	}
 	return Price{}, false
-}
-
-// Validate reports every invalid field by model, each as a [*FieldError], joined. It returns nil if there is
-// none.
-func (p Prices) Validate() error {
-	f := fields.Collect()
-	for _, name := range canon.Keys(p) {
-		f.At(name).Take(p[name].Validate())
-	}
-	return fields.Err[FieldError](f)
 }

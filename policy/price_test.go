@@ -26,7 +26,9 @@ func TestEachTokenHasOnePrice(t *testing.T) {
 		{"reasoning", policy.Price{Output: 10_000_000, Reasoning: new(int64(20_000_000))}, 600_000 + 800_000},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			require.NoError(t, c.price.Validate())
+			set := policy.DefaultSet()
+			set.Prices = policy.Prices{"m": c.price}
+			require.NoError(t, set.Validate())
 			assert.Equal(t, c.want, c.price.Cost(u).Micros())
 		})
 	}
@@ -51,9 +53,10 @@ func TestACostNeverOverflows(t *testing.T) {
 }
 
 func TestAllThatIsWrongWithPricesIsSaid(t *testing.T) {
-	err := policy.Prices{"b": {Input: -1, Reasoning: new(int64(-2))}, "a": {Output: 1}}.Validate()
-	require.EqualError(t, err, `b.input: -1 is too few; write 0 or more
-b.reasoning: -2 is too few; write 0 or more`)
+	set := policy.DefaultSet()
+	set.Prices = policy.Prices{"b": {Input: -1, Reasoning: new(int64(-2))}, "a": {Output: 1}}
+	require.EqualError(t, set.Validate(), `prices.b.input: -1 is too few; write 0 or more
+prices.b.reasoning: -2 is too few; write 0 or more`)
 }
 
 func TestAVersionOfAModelHasItsPrice(t *testing.T) {

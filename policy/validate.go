@@ -29,9 +29,12 @@ func (p RetryPolicy) Validate() error {
 
 // Validate reports every invalid field of the layer, each as a [*FieldError], joined. It returns nil if there
 // is none.
-func (l Layer) Validate() error {
+func (l Layer) Validate() error { return faultsOf(l.check) }
+
+// faultsOf returns what a check finds.
+func faultsOf(check func(fields.Faults)) error {
 	f := fields.Collect()
-	l.check(f)
+	check(f)
 	return fields.Err[FieldError](f)
 }
 
@@ -49,20 +52,9 @@ func (l Layer) check(f fields.Faults) {
 	}
 }
 
-// Validate reports every invalid budget, each as a [*FieldError], joined. It returns nil if there is none.
-func (b Budgets) Validate() error {
-	f := fields.Collect()
-	checks.Check(&b, f)
-	return fields.Err[FieldError](f)
-}
-
 // Validate reports every invalid field of the set, each as a [*FieldError], joined. It returns nil if there
 // is none. It also resolves every action and reports layers that do not fit together.
-func (s Set) Validate() error {
-	f := fields.Collect()
-	s.check(f)
-	return fields.Err[FieldError](f)
-}
+func (s Set) Validate() error { return faultsOf(s.check) }
 
 func (s *Set) check(f fields.Faults) {
 	checks.Check(s, f)
@@ -146,13 +138,10 @@ func basesFit(bases map[fault.Class]time.Duration, s *backoff.BackoffStrategy) b
 // checkTogether reports faults that only show when the layers are merged. It does not repeat a fault of a
 // single layer, nor report a fault of the final answer again for each tool.
 func (s *Set) checkTogether(f fields.Faults) {
-	transport := misfit(s.layers(Target{Plane: fault.Transport}))
-	if transport {
-		f.At(LayerTransport).At("bases").Add(basesOnList)
-	}
+	transport := s.basesFault(Target{Plane: fault.Transport}, f.At(LayerTransport))
 	for _, tool := range canon.Keys(s.ToolTransport) {
-		if !transport && misfit(s.layers(Target{fault.Transport, tool})) {
-			f.At(LayerToolTransport).At(tool).At("bases").Add(basesOnList)
+		if !transport {
+			s.basesFault(Target{fault.Transport, tool}, f.At(LayerToolTransport).At(tool))
 		}
 	}
 	shared := Set{Global: s.Global, Call: s.Call, Adjusted: s.Adjusted}
@@ -161,18 +150,11 @@ func (s *Set) checkTogether(f fields.Faults) {
 			s.approvalFault(Target{Tool: tool}, f.At("tools").At(tool))
 		}
 	}
-	switch {
-	case misfit(s.layers(Target{})):
-		f.At(LayerAnswer).At("bases").Add(basesOnList)
-		return
-	case misfit(shared.layers(Target{})):
-		f.At(LayerGlobal).At("bases").Add(basesOnList)
+	if s.basesFault(Target{}, f.At(LayerAnswer)) || shared.basesFault(Target{}, f.At(LayerGlobal)) {
 		return
 	}
 	for _, tool := range canon.Keys(s.Tools) {
-		if misfit(s.layers(Target{Tool: tool})) {
-			f.At("tools").At(tool).At("bases").Add(basesOnList)
-		}
+		s.basesFault(Target{Tool: tool}, f.At("tools").At(tool))
 	}
 }
 
@@ -186,18 +168,20 @@ func (s *Set) approvalFault(of Target, f fields.Faults) bool {
 	return member != ""
 }
 
-// misfit reports whether layers that are valid alone merge to a policy with bases but no strategy to use
-// them.
-func misfit(layers []named) bool {
+// basesFault reports layers that are valid alone and merge to a policy with bases but no strategy to use them.
+func (s *Set) basesFault(of Target, f fields.Faults) bool {
+	layers := s.layers(of)
 	if !slices.ContainsFunc(layers, func(n named) bool { return len(n.layer.Bases) > 0 }) {
 		return false
 	}
-	if p := merge(layers); basesFit(p.Bases, &p.Backoff) {
-		return false
-	}
-	return !slices.ContainsFunc(layers, func(n named) bool {
+	p := merge(layers)
+	bad := !basesFit(p.Bases, &p.Backoff) && !slices.ContainsFunc(layers, func(n named) bool {
 		return n.layer.Backoff != nil && !basesFit(n.layer.Bases, n.layer.Backoff)
 	})
+	if bad {
+		f.At("bases").Add(basesOnList)
+	}
+	return bad
 }
 
 // Adjust returns s with an adjustment of the correction plane, merged over all other layers and over earlier
