@@ -43,32 +43,29 @@ type Journal interface {
 
 // Validate returns one error for each fault, joined, or nil.
 func (c Config) Validate() error {
-	var faults []error
-	if err := checkID(c.ID); err != nil {
-		faults = append(faults, err)
+	faults := []error{checkID(c.ID)}
+	check := func(field string, wants ...string) {
+		for _, want := range wants {
+			if want != "" {
+				faults = append(faults, badConfig(field, want))
+			}
+		}
 	}
-	if want := c.checkJournal(); want != "" {
-		faults = append(faults, badConfig("journal", want))
-	}
+	check("journal", c.checkJournal())
 	if !utf8.ValidString(c.Seed) {
-		faults = append(faults, badConfig("seed", "must be UTF-8"))
+		check("seed", "must be UTF-8")
 	}
 	declared := map[string]declaration{}
 	for i, s := range c.Slices {
-		if want := checkSlice(s, declared); want != "" {
-			faults = append(faults, badConfig(fmt.Sprintf("slices[%d]", i), want))
-		}
+		check(fmt.Sprintf("slices[%d]", i), checkSlice(s, declared))
 	}
 	names := map[string]bool{}
 	for i, r := range c.Reducers {
-		for _, want := range checkReducer(r, declared, names) {
-			faults = append(faults, badConfig(fmt.Sprintf("reducers[%d]", i), want))
-		}
+		check(fmt.Sprintf("reducers[%d]", i), checkReducer(r, declared, names)...)
 	}
 	for i, name := range c.Events {
 		if !isName(name) {
-			faults = append(faults, badConfig(fmt.Sprintf("events[%d]", i),
-				fmt.Sprintf("name %q must match %s", name, namePattern)))
+			check(fmt.Sprintf("events[%d]", i), fmt.Sprintf("name %q must match %s", name, namePattern))
 		}
 	}
 	return errors.Join(faults...)

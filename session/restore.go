@@ -109,14 +109,9 @@ func (s *Session) RestoreSlices(snapshot []byte) error {
 		return err
 	}
 	next.slots = slices.Clone(next.slots)
-	for n := range next.slots {
-		slot := &next.slots[n]
-		if slot.kind == KindLog {
-			continue
-		}
-		slot.held = values{}
-		if at, ok := held.find(slot.name); ok {
-			slot.held = held.slots[at].held
+	for n, in := range s.filled(held).slots {
+		if in.kind == KindState {
+			next.slots[n] = in
 		}
 	}
 	s.store(next)
