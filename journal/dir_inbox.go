@@ -221,17 +221,16 @@ func (d Dir) Items(ctx context.Context, session string) ([]Item, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("journal: the inbox of session %q: %w", session, err)
-	}
-	defer in.Close()
 	var items []Item
-	err = in.each(ctx, func(of string, i Item) bool {
-		if of == session {
-			items = append(items, i)
-		}
-		return true
-	})
+	if err == nil {
+		defer in.Close()
+		err = in.each(ctx, func(of string, i Item) bool {
+			if of == session {
+				items = append(items, i)
+			}
+			return true
+		})
+	}
 	if err != nil {
 		err = fmt.Errorf("journal: the inbox of session %q: %w", session, err)
 	}

@@ -14,10 +14,9 @@ type entry struct {
 	kind string
 	raw  []byte
 	position
-	// rec is the decoded record, or err why it could not be decoded. They are set if decoded is.
-	rec     Record
-	err     error
-	decoded bool
+	// rec is the decoded record, or err why it could not be decoded. raw is nil then.
+	rec Record
+	err error
 }
 
 // entry reads the next line.
@@ -28,9 +27,9 @@ func (r *Reader) entry() (entry, error) {
 
 // record decodes the record, once.
 func (e *entry) record() (Record, error) {
-	if !e.decoded {
+	if e.raw != nil {
 		e.rec, e.err = decode(e.raw)
-		e.decoded = true
+		e.raw = nil
 	}
 	return e.rec, e.err
 }
@@ -156,7 +155,6 @@ func (r *Reader) batch() ([]entry, error) {
 			e.raw = bytes.Clone(e.raw)
 		} else {
 			_, _ = e.record()
-			e.raw = nil
 		}
 		if batch = append(batch, e); r.in.in.Buffered() == 0 {
 			break // do not wait for more from a slow reader

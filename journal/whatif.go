@@ -122,7 +122,6 @@ func (w WhatIf) Run(in io.Reader) (Outlook, error) {
 	if err := a.r.each(a.next); err != nil {
 		return a.outlook, err
 	}
-	a.settle()
 	a.close()
 	a.outlook.Session = a.report.Session
 	return a.outlook, nil
@@ -153,8 +152,6 @@ type asking struct {
 	outlook Outlook
 	// run is the second run, or nil.
 	run *counterfactualRun
-	// past is the current event, until its decision was read.
-	past *occurrence
 	request
 }
 
@@ -194,11 +191,9 @@ func (a *asking) next(e *entry) error {
 	case kindHeader:
 		a.close()
 	case kindEvent:
-		a.past = &occurrence{
+		a.happened(&occurrence{
 			ev: *a.last, line: e.line, number: a.events, before: before, request: a.request, decision: *a.undecided,
-		}
-	case kindDecision:
-		a.settle()
+		})
 	case kindSnapshot:
 		if a.Unfinished() {
 			a.outlook.Warnings = append(a.outlook.Warnings,
@@ -208,13 +203,8 @@ func (a *asking) next(e *entry) error {
 	return nil
 }
 
-// settle passes the current event to the second run.
-func (a *asking) settle() {
-	o := a.past
-	if o == nil {
-		return
-	}
-	a.past = nil
+// happened passes an event to the second run.
+func (a *asking) happened(o *occurrence) {
 	if o.ev.Kind == machine.Started {
 		a.close()
 		a.request, o.request = request{}, request{}

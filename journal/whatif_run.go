@@ -179,7 +179,8 @@ func (r *counterfactualRun) answer(o *occurrence) (ev machine.Event, ok bool) {
 	case machine.Cancelled, machine.Broken, machine.Granted:
 		return ev, true
 	case machine.Tried:
-		return ev, sameTry(o.asked.Try, r.asked.Try)
+		was, is := o.asked.Try, r.asked.Try
+		return ev, was.Attempt == is.Attempt && was.Transport == is.Transport
 	case machine.Responded:
 		return r.responded(o)
 	case machine.Planned:
@@ -190,10 +191,6 @@ func (r *counterfactualRun) answer(o *occurrence) (ev machine.Event, ok bool) {
 		ev.Reply = r.reread(ev.Reply)
 	}
 	return ev, r.asked.Model != nil && sameCall(o.asked.Model, r.asked.Model)
-}
-
-func sameTry(a, b *machine.TryRun) bool {
-	return a.Attempt == b.Attempt && a.Transport == b.Transport
 }
 
 // sameCall reports whether two model calls are equal except for their texts and limits.
