@@ -183,17 +183,6 @@ func (s State) AddCharge(c policy.Charge) State {
 	return s
 }
 
-// LatestFeedback returns the newest feedback for calls of the named tool, or for the final answer if action
-// is empty.
-func (s State) LatestFeedback(action string) (found feedback.RetryFeedback, ok bool) {
-	for f := range s.NewestFeedback() {
-		if f.ToolName == action && (f.Source == feedback.Tool) == (action != "") {
-			return f, true
-		}
-	}
-	return found, false
-}
-
 // AddFeedback returns s with the feedback added to its log, in amortised constant time. As in a snapshot,
 // invalid UTF-8 is replaced and times are in UTC. Issues is shared.
 func (s State) AddFeedback(f feedback.RetryFeedback) State {

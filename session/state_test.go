@@ -41,8 +41,7 @@ func TestZeroStateIsUsable(t *testing.T) {
 	assert.Empty(t, s.Slices())
 	_, ok := s.Values("cart")
 	assert.False(t, ok)
-	_, ok = s.LatestFeedback("cart")
-	assert.False(t, ok)
+	assert.Empty(t, s.Feedback())
 	s = s.AddFeedback(toolFeedback("book", 1)).AddAttempt(session.Attempt{Action: "book", Attempt: 1}).AddReducerError(fault.ReducerError{Reducer: "r"})
 	assert.Equal(t, []int{1, 1, 1}, []int{len(s.Feedback()), s.AttemptCount(), len(s.ReducerErrors())})
 	assert.NotContains(t, snapshotOf(t, s), "null]")
@@ -92,29 +91,6 @@ func TestApplyRefuses(t *testing.T) {
 	}
 	_, err := session.NewState("\n", nil)
 	assert.EqualError(t, err, "session config: id: must be UTF-8 without control characters\nsession config: slices[0]: must be made by StateSlice or LogSlice, is nil")
-}
-
-func TestLatestFeedback(t *testing.T) {
-	answer := feedback.New(feedback.Input{Attempt: 1, MaxAttempts: 3, Class: fault.StructuredOutput})
-	s := session.State{}.AddFeedback(toolFeedback("book", 1)).AddFeedback(answer).AddFeedback(toolFeedback("book", 2)).AddFeedback(toolFeedback("pay", 1))
-	cases := map[string]struct {
-		action  string
-		attempt int
-		source  feedback.Source
-	}{
-		"tool":         {"book", 2, feedback.Tool},
-		"other_tool":   {"pay", 1, feedback.Tool},
-		"answer":       {"", 1, feedback.StructuredOutput},
-		"unheard_tool": {"cancel", 0, ""},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			f, ok := s.LatestFeedback(c.action)
-			assert.Equal(t, c.attempt > 0, ok)
-			assert.Equal(t, c.attempt, f.Attempt)
-			assert.Equal(t, c.source, f.Source)
-		})
-	}
 }
 
 func TestRecordsAreKeptAsTheyWillBeReadBack(t *testing.T) {

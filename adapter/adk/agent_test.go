@@ -119,8 +119,10 @@ func TestABadCallIsAnsweredWithFeedback(t *testing.T) {
 			assert.True(t, attempts[0].Retry)
 			assert.Equal(t, retake.Usage{InputTokens: 10, OutputTokens: 7, ReasoningTokens: 2, APICalls: 1}, attempts[0].Usage)
 			assert.True(t, attempts[1].Passed())
-			fb, ok := end.s[0].State().LatestFeedback(c.tool)
-			require.True(t, ok)
+			said := end.s[0].State().Feedback()
+			require.NotEmpty(t, said)
+			fb := said[len(said)-1]
+			assert.Equal(t, c.tool, fb.ToolName)
 			assert.Equal(t, end.at[0].ID, fb.CorrelationID)
 			assert.Equal(t, attempts[0].Issues, fb.Issues)
 			assert.Equal(t, "session", end.at[0].SessionID)
