@@ -70,14 +70,13 @@ func compacted(
 	if err := r.each(f.take); err != nil {
 		return nil, 0, err
 	}
-	if f.Header.Format == "" || f.State.Phase == machine.Idle {
+	switch {
+	case f.Header.Format == "" || f.State.Phase == machine.Idle:
 		return nil, 0, ErrNoRun
-	}
-	if f.Header.Redaction != nil && f.Unfinished() {
+	case f.Header.Redaction != nil && f.Unfinished():
 		return nil, 0, fmt.Errorf("%w: its run has not ended and needs its events to continue: compact it "+
 			"after its end", ErrRedacted)
 	}
-	f.undecided = nil
 	f.ends.all = slices.DeleteFunc(f.ends.all, func(e Ended) bool { return drops(&e) })
 	h, err := f.compactHeader(r)
 	if err != nil {

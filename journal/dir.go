@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -50,16 +51,10 @@ const (
 // FileName returns the name of a session's file in a [Dir]: the id, with every byte but A-Za-z0-9._- written
 // as %XX. A name of more than 200 bytes is cut and ends in a digest.
 func FileName(session string) string {
-	var b strings.Builder
-	for n, c := range []byte(session) {
-		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
-		if letter || c == '_' || c == '-' || c == '.' && n > 0 {
-			b.WriteByte(c)
-		} else {
-			fmt.Fprintf(&b, "%%%02X", c)
-		}
+	name := strings.NewReplacer("+", "%20", "~", "%7E").Replace(url.QueryEscape(session))
+	if rest, hidden := strings.CutPrefix(name, "."); hidden {
+		name = "%2E" + rest
 	}
-	name := b.String()
 	if len(name) > 200 {
 		name = name[:160] + "~" + SchemaDigest([]byte(session))
 	}
