@@ -77,7 +77,7 @@ func (d Dir) link(on *disk, session, name string, text []byte) error {
 	if err := in.sweep(on); err != nil {
 		return err
 	}
-	names, err := in.names()
+	names, err := in.entries(itemSuffix)
 	if err != nil {
 		return err
 	}
@@ -167,9 +167,6 @@ func (in inbox) entries(ending string) (names []string, err error) {
 	return names, err
 }
 
-// names returns the names of the items' files.
-func (in inbox) names() ([]string, error) { return in.entries(itemSuffix) }
-
 // sweep removes the files of processes that died while they put an item: nobody locks them.
 func (in inbox) sweep(on *disk) error {
 	names, err := in.entries(temporary)
@@ -241,7 +238,7 @@ func (d Dir) Items(ctx context.Context, session string) ([]Item, error) {
 // each calls use for every item until it returns false. It skips items that are removed meanwhile; those that
 // cannot be read are errors, which are joined.
 func (in inbox) each(ctx context.Context, use func(session string, i Item) bool) error {
-	names, err := in.names()
+	names, err := in.entries(itemSuffix)
 	if err != nil {
 		return err
 	}

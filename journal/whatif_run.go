@@ -16,8 +16,6 @@ type counterfactualRun struct {
 	out    RunOutlook
 	st     machine.State
 	request
-	// stopped reports that the recorded run has stopped.
-	stopped bool
 	// end and recordedEnd are how the run and the recorded one ended, in a form that can be compared.
 	end, recordedEnd string
 }
@@ -29,7 +27,7 @@ func (w *WhatIf) begin(h *Header, o *occurrence) *counterfactualRun {
 	w.change(&cfg)
 	st, err := machine.New(cfg, o.before.Session)
 	if err != nil {
-		r.silence(nil, "begin", "its config is refused: "+err.Error())
+		r.out.Silent = &noAnswer{Asks: "begin", Has: "its config is refused: " + err.Error()}
 		return r
 	}
 	st.Run, st.Opened, st.At = o.before.Run, o.before.Opened, o.before.At
@@ -75,7 +73,7 @@ func (r *counterfactualRun) take(o *occurrence, after *machine.State) {
 		r.out.Answered = r.out.Recorded
 	}
 	if last := lastOf(o.decision.Effects); last.Outcome != nil {
-		r.stopped, r.out.RecordedOK, r.out.RecordedEnd = true, last.Outcome.OK, last.String()
+		r.out.RecordedOK, r.out.RecordedEnd = last.Outcome.OK, last.String()
 		r.recordedEnd = endOf(last.Outcome)
 	}
 }
@@ -101,7 +99,7 @@ func (r *counterfactualRun) feed(o *occurrence) {
 	case ok:
 		r.step(ev, o)
 	case o.ev.Kind != machine.ToolEnded:
-		r.silence(o, r.asked.String(), "the record says: "+eventText(&o.ev))
+		r.silence(o, "the record says: "+eventText(&o.ev))
 	}
 }
 
@@ -115,7 +113,7 @@ var remade = map[machine.EventKind]machine.EffectKind{
 func (r *counterfactualRun) nobodyAnswers(o *occurrence) {
 	until := machine.AskedUntil(r.asked.Asks)
 	if until.IsZero() {
-		r.silence(o, r.asked.String(), "nobody answered in time, and now the question has no deadline")
+		r.silence(o, "nobody answered in time, and now the question has no deadline")
 		return
 	}
 	r.step(machine.Event{Kind: machine.Woke, At: until}, nil)
@@ -263,7 +261,7 @@ func (r *counterfactualRun) step(ev machine.Event, o *occurrence) {
 	said := r.st.TranscriptLen()
 	effects, err := machine.Step(&r.st, &ev)
 	if err != nil {
-		r.silence(o, r.asked.String(), "what was recorded does not fit: "+err.Error())
+		r.silence(o, "what was recorded does not fit: "+err.Error())
 		return
 	}
 	r.out.WhatIf.add(&ev, effects, &r.request, &r.st)
@@ -320,9 +318,9 @@ func tellings(effects []machine.Effect) (all telling) {
 	return all
 }
 
-// silence records that the record no longer answers.
-func (r *counterfactualRun) silence(o *occurrence, asks, has string) {
-	r.out.Silent = &noAnswer{Asks: asks, Has: has}
+// silence records that the record no longer answers what the run asks for.
+func (r *counterfactualRun) silence(o *occurrence, has string) {
+	r.out.Silent = &noAnswer{Asks: r.asked.String(), Has: has}
 	if o != nil {
 		r.out.Silent.Line, r.out.Silent.Event = o.line, o.number
 	}
@@ -333,10 +331,10 @@ func (r *counterfactualRun) finish() RunOutlook {
 	r.wake(&occurrence{})
 	if r.live() {
 		has := "the recorded run had ended: " + r.out.RecordedEnd
-		if !r.stopped {
+		if r.out.RecordedEnd == "" {
 			has = "the record ends here, before the run does"
 		}
-		r.silence(nil, r.asked.String(), has)
+		r.silence(nil, has)
 	}
 	if r.out.Silent == nil {
 		r.out.Answered = r.out.Recorded
