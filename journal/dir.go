@@ -155,9 +155,6 @@ func (on *disk) openLocked(path, session string, create int) (*os.File, error) {
 	}
 	err = on.lock(f)
 	if err == nil {
-		err = showHeld(f)
-	}
-	if err == nil {
 		err = inPlace(f, path)
 	}
 	if err == nil {

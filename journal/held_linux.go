@@ -14,10 +14,9 @@ func marker() syscall.Flock_t {
 
 // showHeld shows readers that a locked file is held: they can ask for this lock without taking it, which the
 // one of lock does not allow here. Where the mark cannot be made, the file system makes both locks one.
-func showHeld(f *os.File) error {
+func showHeld(f *os.File) {
 	m := marker()
 	_ = syscall.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &m)
-	return nil
 }
 
 // held reports whether a writer holds a journal. It takes no lock.

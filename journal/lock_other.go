@@ -16,8 +16,5 @@ const movesOpenFiles = true
 // lock refuses: this system has no lock that ends with the file's descriptor.
 func lock(*os.File) error { return ErrNoLocks }
 
-// showHeld does nothing: no file is locked here.
-func showHeld(*os.File) error { return nil }
-
 // held reports that no writer holds a journal: without locks nobody writes.
 func held(*os.File) (bool, error) { return false, nil }

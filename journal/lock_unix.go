@@ -20,7 +20,11 @@ const movesOpenFiles = true
 // none.
 func lock(f *os.File) error {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
+	switch {
+	case err == nil:
+		showHeld(f)
+		return nil
+	case errors.Is(err, syscall.EWOULDBLOCK):
 		return errLocked
 	}
 	for _, without := range []error{syscall.ENOLCK, syscall.ENOTSUP, syscall.EOPNOTSUPP, syscall.ENOSYS} {

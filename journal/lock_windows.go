@@ -16,7 +16,9 @@ func isReadOnly(err error) bool {
 const movesOpenFiles = false
 
 // lock locks a file for this writer. It locks a byte beyond the end of any journal, because nobody else can
-// read what is locked. The lock ends with the handle, so a killed process leaves none.
+// read what is locked. The lock ends with the handle, so a killed process leaves none. It then locks the
+// marker, which shows readers that the file is held. A reader shares that lock for a moment, which a writer
+// waits for.
 func lock(f *os.File) error {
 	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
 	beyond := &windows.Overlapped{OffsetHigh: 1 << 30}
@@ -24,17 +26,14 @@ func lock(f *os.File) error {
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING) {
 		return errLocked
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK, 0, 1, 0, marker())
 }
 
 // marker is a byte beyond that of lock.
 func marker() *windows.Overlapped { return &windows.Overlapped{OffsetHigh: 1<<30 + 1} }
-
-// showHeld shows readers that a locked file is held. A reader shares this lock for a moment, which a writer
-// waits for.
-func showHeld(f *os.File) error {
-	return windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK, 0, 1, 0, marker())
-}
 
 // held reports whether a writer holds a journal. The lock of the writer is left alone.
 func held(f *os.File) (bool, error) {
