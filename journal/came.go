@@ -38,10 +38,9 @@ type answeredCall struct {
 	notAccepted bool
 }
 
-// Came says what came of the call of a question that was answered in the last run. It knows the latest
+// Came says what came of the call of a question that was answered in the run. It knows the latest
 // answers, of a compacted journal those since: else ok is false, and for a question about no call.
 func (f *Fold) Came(question string) (came Came, ok bool) {
-	f = f.begunLast()
 	n := slices.IndexFunc(f.answered, func(a answeredCall) bool { return a.question == question })
 	if n < 0 {
 		return came, false
@@ -63,7 +62,6 @@ func (f *Fold) Came(question string) (came Came, ok bool) {
 
 // Untaken is what a process said of the last answer to a question that it did not take; empty if it took all.
 func (f *Fold) Untaken(question string) string {
-	f = f.begunLast()
 	for _, text := range slices.Backward(f.untaken) {
 		if strings.Contains(text, fmt.Sprintf("%q", question)) {
 			return text

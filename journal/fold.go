@@ -28,6 +28,10 @@ type Fold struct {
 	Adjusted *policy.Layer
 	// Notes are those of the current calls: tools that began, and results that came before their turn.
 	Notes []Note
+	// Request is the text of the message that began the run; empty if the journal no longer has it. Failed is
+	// the number of its attempts that failed, as far as the journal has them.
+	Request string
+	Failed  int
 
 	// forms are the notes of tools of whose calls a person was asked.
 	forms []Note
@@ -42,11 +46,8 @@ type Fold struct {
 	prompt string
 	// before is the run before one that has no event yet, which a process may have left so.
 	before *Fold
-	// since is when the last run began, request the text of the message that began it, and failed the number
-	// of its attempts that failed.
-	since   time.Time
-	request string
-	failed  int
+	// since is when the last run began.
+	since time.Time
 	// answered are the calls about which people answered last, and untaken what was said of answers that were
 	// not taken.
 	answered []answeredCall
@@ -69,16 +70,10 @@ func (f *Fold) Unfinished() bool {
 	return f.Header.Format != "" && f.State.Phase != machine.Idle && f.State.Phase != machine.Stopped
 }
 
-// Request is the text of the message that began the last run; empty if the journal no longer has it.
-func (f *Fold) Request() string { return f.begunLast().request }
-
-// Failed is the number of attempts of the last run that failed, as far as the journal has them.
-func (f *Fold) Failed() int { return f.begunLast().failed }
-
-// Form is the JSON Schema of the arguments of a tool of whose calls a person was asked in the last run; nil
-// if the journal does not have it.
+// Form is the JSON Schema of the arguments of a tool of whose calls a person was asked in the run; nil if the
+// journal does not have it.
 func (f *Fold) Form(tool string) json.RawMessage {
-	for _, n := range f.begunLast().forms {
+	for _, n := range f.forms {
 		if n.Tool == tool {
 			return n.Schema
 		}
@@ -235,11 +230,11 @@ func (f *Fold) follow(ev *machine.Event, effects []machine.Effect, st *machine.S
 		}
 	}
 	if ev.Kind == machine.Started {
-		f.Adjusted, f.since, f.request, f.failed = nil, ev.At, lastText(ev.Messages), 0
+		f.Adjusted, f.since, f.Request, f.Failed = nil, ev.At, lastText(ev.Messages), 0
 	}
 	for n := range effects {
 		if d := effects[n].Decision; d != nil && d.Class != "" {
-			f.failed++
+			f.Failed++
 		}
 	}
 	if ev.Adjust != nil {
@@ -367,7 +362,7 @@ func (f *Fold) restore(s Snapshot) error {
 	}
 	said := st.Transcript()
 	said = said[:min(st.Began, len(said))]
-	f.request = lastText(said)
+	f.Request = lastText(said)
 	return f.asked(said)
 }
 

@@ -19,7 +19,7 @@ import (
 func sentence(f *journal.Fold, s *journal.Summary, showSecrets bool) string {
 	switch s.State {
 	case journal.SessionDone, journal.SessionFailed:
-		return ended(f.State.Outcome, f.Failed())
+		return ended(f.State.Outcome, f.Failed)
 	case journal.SessionAsks:
 		arguments := f.Asked.Asks[0].Arguments
 		if !showSecrets {

@@ -56,7 +56,7 @@ func factsOf(f *journal.Fold, s journal.Summary, lines int64, showSecrets bool) 
 	st := &f.State
 	t := facts{
 		Summary: s, at: attemptOf(f), charged: st.Charged, wasted: st.Wasted, lines: lines,
-		request: brief(f.Request()),
+		request: brief(f.Request),
 	}
 	t.outer, _ = machine.Outer(f.Header.Session, f.Header.Config.Seed)
 	if s.State == journal.SessionAsks {
