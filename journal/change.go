@@ -26,24 +26,25 @@ type Change struct {
 }
 
 // String returns the change as text. Long values are cut to the part that differs.
-func (c Change) String() string {
+func (c Change) String() string { return c.Path + ": " + c.values() }
+
+func (c Change) values() string {
 	was, now := window(c.Was, c.Now)
-	return fmt.Sprintf("%s: %s -> %s", c.Path, orNothing(was), orNothing(now))
+	return orNothing(was) + " -> " + orNothing(now)
 }
 
 // writeChanges writes a table of changes.
-func writeChanges(b *strings.Builder, all []Change, indent string) {
+func writeChanges(b *strings.Builder, all []Change) {
 	shown := all[:min(len(all), maxShown)]
 	width := 0
 	for _, c := range shown {
 		width = max(width, utf8.RuneCountInString(c.Path))
 	}
 	for _, c := range shown {
-		was, now := window(c.Was, c.Now)
-		fmt.Fprintf(b, "%s%-*s  %s -> %s\n", indent, width, c.Path, orNothing(was), orNothing(now))
+		fmt.Fprintf(b, "  %-*s  %s\n", width, c.Path, c.values())
 	}
 	if more := len(all) - len(shown); more > 0 {
-		fmt.Fprintf(b, "%sand %d more\n", indent, more)
+		fmt.Fprintf(b, "  and %d more\n", more)
 	}
 }
 

@@ -39,7 +39,7 @@ func (h HeaderDifference) explain(b *strings.Builder) {
 			fmt.Fprintf(b, "  tool %s: its description is another\n", t.Name)
 		}
 	}
-	writeChanges(b, h.Changes, "  ")
+	writeChanges(b, h.Changes)
 }
 
 func policyName(of string) string {
@@ -71,7 +71,7 @@ func (s *stepDifference) explain(b *strings.Builder, nameA, nameB string) {
 	fmt.Fprintf(b, "event %d is the first that differs%s\n", s.Number, how)
 	s.A.explain(b, nameA)
 	s.B.explain(b, nameB)
-	writeChanges(b, s.Changes, "  ")
+	writeChanges(b, s.Changes)
 }
 
 func (s side) explain(b *strings.Builder, name string) {

@@ -224,7 +224,7 @@ func (e *DifferenceError) Explain() string {
 	if len(e.Fields) > 0 {
 		fmt.Fprintf(&b, "  depends on  %s\n", e.behind())
 	}
-	writeChanges(&b, e.Changes, "  ")
+	writeChanges(&b, e.Changes)
 	return b.String()
 }
 

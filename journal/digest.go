@@ -117,11 +117,10 @@ func (d *digester) covered(said []message.Message) []message.Message {
 	if !d.keyed {
 		return said
 	}
-	said = slices.Clone(said)
+	said = message.Clone(said)
 	for n := range said {
 		m := &said[n]
-		m.Text, m.Opaque, m.Calls = d.ofText(m.Text), d.ofText(m.Opaque), slices.Clone(m.Calls)
-		m.Parts = slices.Clone(m.Parts)
+		m.Text, m.Opaque = d.ofText(m.Text), d.ofText(m.Opaque)
 		for c := range m.Parts {
 			p := &m.Parts[c]
 			p.Text, p.URL, p.Data, p.Name = d.ofText(p.Text), d.ofText(p.URL), d.ofText(p.Data),

@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"cmp"
 	"fmt"
 	"time"
 
@@ -96,7 +95,7 @@ func (f *Fold) end(o *machine.Outcome) {
 	one.Outcome.Warnings = f.State.Warned() // its attempts are not kept where it succeeded
 	if !o.OK {
 		one.Attempts, one.Policy = f.State.Attempts(), f.State.Policy
-		one.Seed = cmp.Or(cfg.Seed, f.Header.Session)
+		one.Seed = f.Header.Seed()
 	}
 	f.ends.add(one)
 }

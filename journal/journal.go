@@ -64,7 +64,7 @@ func Open(ctx context.Context, store Store, session string, s Settings) (*Journa
 		log: log, store: store, settings: s, session: session, ctx: ctx, head: newHash(),
 		folds: newFolds(s.Redact.redactor(ctx, session)),
 	}
-	if err := j.read(session); err != nil {
+	if err := j.read(); err != nil {
 		return nil, errors.Join(chain.Bounded(err), chain.Bounded(log.Close()))
 	}
 	return j, nil

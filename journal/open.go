@@ -6,7 +6,7 @@ import (
 )
 
 // read folds the log and completes it.
-func (j *Journal) read(session string) error {
+func (j *Journal) read() error {
 	in, err := j.log.Read(j.ctx)
 	if err != nil {
 		return err
@@ -22,8 +22,8 @@ func (j *Journal) read(session string) error {
 	if err != nil {
 		return err
 	}
-	if h := j.file.Header; h.Format != "" && h.Session != session {
-		return fmt.Errorf("journal: it is that of session %q, not of %q", h.Session, session)
+	if h := j.file.Header; h.Format != "" && h.Session != j.session {
+		return fmt.Errorf("journal: it is that of session %q, not of %q", h.Session, j.session)
 	}
 	j.head, j.end = r.head, r.Offset()
 	j.torn, j.tornBytes = r.Torn(), r.TornBytes()
