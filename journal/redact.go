@@ -174,19 +174,7 @@ func (r *redactor) keep(text string, isJSON bool) (string, error) {
 }
 
 // restored returns a record with what its marks stand for.
-func restored(ctx context.Context, from Transcripts, session string, rec Record) (whole Record, err error) {
-	raw, err := canon.AppendDeclared(nil, &rec)
-	if err == nil {
-		raw, err = restore(ctx, from, session, raw)
-	}
-	if err != nil {
-		return rec, err
-	}
-	return decode(raw)
-}
-
-// restore replaces marks by what they stand for.
-func restore(ctx context.Context, from Transcripts, session string, document []byte) ([]byte, error) {
+func restored(ctx context.Context, from Transcripts, session string, rec Record) (Record, error) {
 	lookup := func(m mark) ([]byte, error) {
 		left, err := from.Lookup(ctx, session, m.Digest)
 		if err != nil {
@@ -215,7 +203,14 @@ func restore(ctx context.Context, from Transcripts, session string, document []b
 			return string(left), err
 		},
 	}
-	return w.rewrite(document)
+	raw, err := canon.AppendDeclared(nil, &rec)
+	if err == nil {
+		raw, err = w.rewrite(raw)
+	}
+	if err != nil {
+		return rec, err
+	}
+	return decode(raw)
 }
 
 // mark replaces something that was left out. Equal values have equal marks.
