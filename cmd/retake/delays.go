@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -120,13 +121,11 @@ func (d *delays) run(e *env) error {
 func (d *delays) resolve(from policies) (
 	p policy.RetryPolicy, class fault.Class, plane fault.Plane, err error,
 ) {
-	set, isPreset, plane := from.set, from.preset != "", fault.Correction
-	switch {
-	case isPreset && d.tool != "":
+	set, isPreset, plane := from.set, from.plane != "", cmp.Or(from.plane, fault.Correction)
+	if isPreset && d.tool != "" {
 		return p, "", "", misused("-tool: a preset has no layers: give -policy a file")
-	case isPreset && !isCorrection(from.preset):
-		plane = fault.Transport
-	case d.tool == "":
+	}
+	if d.tool == "" {
 		set.Answer = policy.Layer{}
 	}
 	p = set.Policy(policy.Target{Plane: plane, Tool: d.tool})

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/limit"
 	"github.com/retake-go/retake/looptest/corpus"
@@ -58,10 +59,10 @@ const presetPrefix = "preset:"
 
 // policies is the preset or file that -policy names.
 type policies struct {
-	// preset is empty for a file.
-	preset string
-	set    policy.Set
-	fleet  limit.Fleet
+	// plane is that of a preset; empty for a file.
+	plane fault.Plane
+	set   policy.Set
+	fleet limit.Fleet
 }
 
 // readPolicy reads the preset or file that a flag or a key of a file names, which place is. An empty name is
@@ -94,16 +95,14 @@ func presetPolicy(place, preset string) (policies, error) {
 		return policies{}, misused("%s: there is no preset %q%s\npresets: %s%s", place, preset, near,
 			presetPrefix, strings.Join(policy.Presets(), ", "+presetPrefix))
 	}
-	set := policy.DefaultSet()
-	if isCorrection(preset) {
-		set.Global = p.Layer()
+	of := policies{plane: fault.Transport, set: policy.DefaultSet()}
+	if preset == "correction" {
+		of.plane, of.set.Global = fault.Correction, p.Layer()
 	} else {
-		set.Transport = p.TransportLayer()
+		of.set.Transport = p.TransportLayer()
 	}
-	return policies{preset: preset, set: set}, nil
+	return of, nil
 }
-
-func isCorrection(preset string) bool { return preset == "correction" }
 
 // toolForm describes a file of tools.
 const toolForm = `{"name", "description", "parameters"}, or a list of such objects`
