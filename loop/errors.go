@@ -12,6 +12,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/internal/typed"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
@@ -114,11 +115,7 @@ func (e *RetryExhaustedError) wrong(cause error) string {
 	if c := e.Failure.Class; c != fault.NoOutput && c != fault.Truncated && c != fault.Refusal {
 		return cause.Error()
 	}
-	lines := make([]string, len(e.Failure.Issues))
-	for n, issue := range e.Failure.Issues {
-		lines[n] = issue.String()
-	}
-	return strings.Join(lines, "; ")
+	return several.Joined(e.Failure.Issues)
 }
 
 // why returns the reason in words. For a class that is not retried it also says what to set.

@@ -167,10 +167,8 @@ func (s *step) decided(d *Decision, issues []fault.Issue) {
 // addFeedback adds feedback to the session, and returns it as the session has it.
 func (s *step) addFeedback(in feedback.Input) *feedback.RetryFeedback {
 	s.Session = s.Session.AddFeedback(feedback.New(in))
-	for held := range s.Session.NewestFeedback() {
-		return &held
-	}
-	return nil
+	all := s.Session.Feedback()
+	return &all[len(all)-1]
 }
 
 // repairs returns the kinds of repair that the calls, or the answer, of an attempt needed.

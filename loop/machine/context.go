@@ -80,8 +80,9 @@ func (s *step) keepTurn(from int, t projection.Turn) {
 	}
 }
 
-// keepBatch is keepTurn for a reply with calls.
-func (s *step) keepBatch(b *Batch) {
+// tellBatch tells the model the answers to the calls of a reply, and notes what became of them.
+func (s *step) tellBatch(b *Batch) {
+	s.sayAll(b.Native, b.Calls)
 	t := projection.Turn{Text: !b.Native}
 	for _, c := range b.Calls {
 		switch {

@@ -210,8 +210,7 @@ func (s *step) endBatch(text string) {
 		}
 	}
 	s.tellRepeated(s.copyBatch())
-	s.sayAll(s.Batch.Native, s.Batch.Calls)
-	s.keepBatch(s.Batch)
+	s.tellBatch(s.Batch)
 	s.Batch = nil
 }
 

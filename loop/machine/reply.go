@@ -226,8 +226,7 @@ func (s *step) called(r *Reply) error {
 		s.accept(b)
 		return nil
 	case bad == len(b.Calls) && s.kept.Exhausted == nil:
-		s.sayAll(b.Native, b.Calls)
-		s.keepBatch(b)
+		s.tellBatch(b)
 		return s.proceed(nextTurn)
 	}
 	s.Batch, s.ownBatch = b, true
@@ -244,7 +243,9 @@ func (s *step) newBatch(r *Reply) (b *Batch, same [][]byte) {
 	all := make([]BatchCall, len(r.Calls))
 	same = make([][]byte, len(r.Calls))
 	for n := range all {
-		b.Calls[n], all[n].Index, all[n].Call, same[n] = &all[n], n, r.Calls[n], r.Calls[n].exact()
+		c := &all[n]
+		c.Index, c.Call = n, r.Calls[n]
+		b.Calls[n], same[n] = c, c.exact()
 	}
 	return b, same
 }
@@ -569,8 +570,7 @@ func (s *step) ran() error {
 	s.leftOff(b)
 	s.tellRepeated(b)
 	answer := s.handedOver(b)
-	s.sayAll(b.Native, b.Calls)
-	s.keepBatch(b)
+	s.tellBatch(b)
 	s.Batch = nil
 	if answer != nil {
 		s.say(message.Message{Role: message.Assistant, Text: answer.Text})
