@@ -15,7 +15,8 @@ const (
 	whole  = 1_000_000
 	second = int64(time.Second)
 	never  = math.MaxInt64
-	// slowest is the least pace to which refusals cut it: one call in ten seconds.
+	// slowest is the least pace while no call is served, one in ten seconds, so that it is soon seen when calls
+	// are served again.
 	slowest = 100
 	fastest = maxRate * milli
 	// fullBudget is the most that is kept for retries, in thousandths; below half of it retries are
@@ -101,7 +102,7 @@ func (st *State) ramp() {
 	if st.Knee > 0 {
 		st.Knee = top
 	}
-	st.Pace, st.Seeking = max(top/3, slowest), true
+	st.Pace, st.Seeking = max(top/3, min(top, slowest)), true
 }
 
 // refused learns from a refusal. One that told the limit was no fault of the pace: calls are held for as long
@@ -128,16 +129,20 @@ func (s *step) refused(granted int64, limits *ratelimit.State, taught bool) {
 	}
 	s.Dry++
 	if s.Seeking && s.Knee == 0 { // by now a doubling pace is at about twice the limit
-		s.Pace = max(min(s.Pace/2, max((s.lastSecond()-1)*milli, s.Config.Start*milli/2)), slowest)
+		s.Pace = min(s.Pace/2, max((s.lastSecond()-1)*milli, s.Config.Start*milli/2))
 		s.Knee, s.Doubt = s.Pace, milli
 		s.ramp()
 	} else {
 		if s.Doubt = 0; !s.Seeking {
 			s.Knee = s.Pace
 		}
-		s.Pace, s.Seeking = s.Pace*cuts[min(s.Dry, dry)-1]/10, false
+		least := int64(1)
+		if s.Dry > 1 { // no call was served since the cut before
+			least = min(s.Pace, slowest)
+		}
+		s.Pace, s.Seeking = max(s.Pace*cuts[min(s.Dry, dry)-1]/10, least), false
 	}
-	s.Pace, s.Cut = max(s.Pace, slowest), s.Now
+	s.Cut = s.Now
 	// The window is full: the new pace begins now.
 	s.NextCall = max(s.NextCall, s.Now+scaled(second, milli, s.Pace))
 	if s.Dry >= dry {
@@ -165,7 +170,7 @@ func (s *step) accepted(granted int64) {
 		return
 	}
 	rate := scaled(s.Accepted, second*milli, max(s.Now-s.Free, second))
-	s.Knee = min(max(rate, slowest), cmp.Or(s.ceiling(), fastest))
+	s.Knee = min(max(rate, 1), cmp.Or(s.ceiling(), fastest))
 	s.Pace, s.NextCall = s.Knee, s.Now
 	s.ramp()
 }

@@ -161,3 +161,18 @@ func TestAfterAnOutageASilentProviderIsUsedAsBefore(t *testing.T) {
 	}
 	assert.GreaterOrEqual(t, run(t, s).Utilisation, 0.8)
 }
+
+// A limit of a few calls a minute is found, too: the pace goes on falling as long as calls are served in between.
+func TestALimitOfAFewCallsAMinuteIsFound(t *testing.T) {
+	for _, perMinute := range []int64{3, 5, 6, 10} {
+		s := fleet()
+		s.Processes, s.Sessions, s.CallsPerSession, s.TokensPerCall = 4, 20, 5, 4000
+		s.Provider = simulate.Provider{
+			TokensPerMinute: perMinute * 4000, Latency: 2 * time.Second, RetryAfter: time.Second,
+		}
+		r := run(t, s)
+		assert.Zero(t, r.SessionsLost, "%d a minute", perMinute)
+		assert.GreaterOrEqual(t, r.Utilisation, 0.8, "%d a minute", perMinute)
+		assert.LessOrEqual(t, r.RejectedShare, 0.25, "%d a minute", perMinute)
+	}
+}
