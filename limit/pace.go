@@ -171,7 +171,7 @@ func (s *step) accepted(granted int64) {
 	}
 	rate := scaled(s.Accepted, second*milli, max(s.Now-s.Free, second))
 	s.Knee = min(max(rate, 1), cmp.Or(s.ceiling(), fastest))
-	s.Pace, s.NextCall = s.Knee, s.Now
+	s.Pace = s.Knee
 	s.ramp()
 }
 

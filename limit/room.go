@@ -63,14 +63,8 @@ func (r *recent) sum(now, period int64) (n int64) {
 	return n
 }
 
-// lastSecond is about how many calls were granted in the last second.
-func (st *State) lastSecond() int64 {
-	n := st.Rate.sum(st.Now, second)
-	if first := quarter(st.Now, second) - 4; first >= 0 && first <= st.Rate.Quarter {
-		n -= st.Rate.Spent[first%5] * (st.Now % (second / 4)) / (second / 4)
-	}
-	return n
-}
+// lastSecond is how many calls were granted in the last second, or up to a quarter more.
+func (st *State) lastSecond() int64 { return st.Rate.sum(st.Now, second) }
 
 // even is when the pace and all windows allow another call, if calls are spread evenly. There is no pace
 // while the limiter is open.

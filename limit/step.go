@@ -170,7 +170,6 @@ func (s *step) leave(ids []int64) {
 
 // serve grants all that can be granted now.
 func (s *step) serve() {
-	s.giveUp()
 	for {
 		q := s.pick()
 		if q == nil {
@@ -316,9 +315,6 @@ func (s *step) take(w *waiter, share *Share) {
 	}
 	if from < s.even() {
 		share.Calls = min(share.Calls, s.room(tokens))
-		if s.ceiling() == 0 && s.Knee == 0 { // the provider bears what it is seen to bear
-			s.Pace = max(s.Pace, 2*s.lastSecond()*milli)
-		}
 	}
 	if c := s.concurrency(); c > 0 {
 		share.Calls = min(share.Calls, c-s.InFlight)
