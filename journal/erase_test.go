@@ -134,7 +134,7 @@ func TestWithEveryRuleNoTextStays(t *testing.T) {
 func TestAStateWithEverythingIsRedacted(t *testing.T) {
 	s, err := session.NewState("order-42")
 	require.NoError(t, err)
-	s = s.AddRun().AddCharge(policy.Charge{Cost: 7, Estimated: 1}).AddSuccesses("pay", 1).AddApproved("pay")
+	s = s.AddRun().AddCharge(policy.Charge{Cost: 7, Estimated: 1}).AddSuccesses("pay", 1).AddApproved("pay").WithMaxReply("m", 4096)
 	raw, err := s.Snapshot()
 	require.NoError(t, err)
 	var members map[string]json.RawMessage

@@ -81,6 +81,7 @@ type sessionState struct {
 	Runs          int                      `json:"runs,omitempty"`
 	Successes     []session.Count          `json:"successes,omitempty" redact:"keep"`
 	Approved      []string                 `json:"approved,omitempty" redact:"keep"`
+	MaxReplies    map[string]int64         `json:"max_replies,omitempty" redact:"keep"`
 }
 
 // freeTexts are the places of all texts from outside, which may be too long or look like a mark.

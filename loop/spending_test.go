@@ -355,7 +355,8 @@ func TestAModelThatCannotWriteAllThatIsLeftIsAskedForLess(t *testing.T) {
 	tools := bookRoom(t, booked).All()
 	l, err := loop.New(model, spending(policy.Spending{Run: policy.Allowance{TotalTokens: new(int64(500_000))}}, tools...), loop.WithObserver(observe.LogTo(slog.New(slog.NewTextHandler(log, nil)))))
 	require.NoError(t, err)
-	r, err := l.Run(t.Context(), newSession(t), loop.Input{Prompt: "Book."})
+	s := newSession(t)
+	r, err := l.Run(t.Context(), s, loop.Input{Prompt: "Book."})
 	require.NoError(t, err)
 	require.Len(t, model.asked, 4)
 	assert.Greater(t, model.asked[0], int64(490_000))
@@ -365,6 +366,29 @@ func TestAModelThatCannotWriteAllThatIsLeftIsAskedForLess(t *testing.T) {
 	assert.Equal(t, policy.ReasonReplyBounded, refused.Reason)
 	assert.Equal(t, fault.Transport, refused.Plane)
 	assert.Contains(t, log.String(), "msg=retrying correlation_id=order-42 plane=transport error_type=invalid_request reason=reply_bounded")
+
+	kept, err := s.Snapshot()
+	require.NoError(t, err)
+	s, err = session.Restore(session.Config{}, kept)
+	require.NoError(t, err)
+	_, err = l.Run(t.Context(), s, loop.Input{Prompt: "And another."})
+	require.NoError(t, err)
+	assert.Equal(t, []int64{4096}, model.asked[4:], "a session keeps it")
+}
+
+// What a model without a name can write is known for one run: in the next it may be another model.
+func TestWhatANamelessModelCanWriteIsForgotten(t *testing.T) {
+	model, cfg := &shortWriter{}, spending(policy.Spending{Run: policy.Allowance{TotalTokens: new(int64(500_000))}}, bookRoom(t, booked).All()...)
+	cfg.Models = nil
+	l, err := loop.New(model, cfg)
+	require.NoError(t, err)
+	s := newSession(t)
+	for range 2 {
+		_, err = l.Run(t.Context(), s, loop.Input{Prompt: "Book."})
+		require.NoError(t, err)
+	}
+	assert.Equal(t, int64(4096), model.asked[1])
+	assert.Greater(t, model.asked[4], int64(400_000))
 }
 
 // A model that says the same again is not asked again.

@@ -33,6 +33,7 @@ type snapshot struct {
 	Runs          int                      `json:"runs,omitempty"`
 	Successes     []Count                  `json:"successes,omitempty"`
 	Approved      []string                 `json:"approved,omitempty"`
+	MaxReplies    map[string]int64         `json:"max_replies,omitempty"`
 	// Conversation and Kept are only in the snapshot of a [Session]. Kept is absent if nothing is known.
 	Conversation []message.Message `json:"conversation,omitempty"`
 	Kept         projection.Kept   `json:"kept,omitzero"`
@@ -65,7 +66,7 @@ func (s State) wire() snapshot {
 		Feedback: collect(s.feedback), Attempts: collect(s.attempts), ReducerErrors: collect(s.reducerErrors),
 		Charged:   s.charged,
 		Runs:      s.runs,
-		Successes: s.successes, Approved: s.approved,
+		Successes: s.successes, Approved: s.approved, MaxReplies: s.maxReplies,
 	}
 	for _, slot := range s.slots {
 		w.Slices = append(w.Slices, sliceSnapshot{slot.name, slot.kind, collect(slot.held)})
@@ -176,6 +177,12 @@ func (w snapshot) state() (State, error) {
 	}
 	for _, tool := range w.Approved {
 		s = s.AddApproved(tool)
+	}
+	for _, model := range canon.Keys(w.MaxReplies) {
+		if w.MaxReplies[model] < 1 {
+			return State{}, badSnapshot(fmt.Sprintf("max_replies[%.64q]", model), "must be 1 or more", nil)
+		}
+		s = s.WithMaxReply(model, w.MaxReplies[model])
 	}
 	return s, nil
 }

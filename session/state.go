@@ -3,6 +3,7 @@ package session
 import (
 	"encoding/json"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -24,8 +25,9 @@ type State struct {
 	reducerErrors seq.Log[fault.ReducerError]
 	charged       policy.Charge
 	runs          int
-	successes     []Count  // sorted by tool; read-only once part of a State
-	approved      []string // sorted; read-only once part of a State
+	successes     []Count          // sorted by tool; read-only once part of a State
+	approved      []string         // sorted; read-only once part of a State
+	maxReplies    map[string]int64 // read-only once part of a State
 }
 
 // slot is a declared slice and its values.
@@ -67,6 +69,7 @@ func (s State) Same(o State) bool {
 	return s.id == o.id && s.feedback.Same(o.feedback) && s.attempts.Same(o.attempts) &&
 		s.reducerErrors.Same(o.reducerErrors) && s.charged == o.charged && s.runs == o.runs &&
 		slices.Equal(s.successes, o.successes) && slices.Equal(s.approved, o.approved) &&
+		maps.Equal(s.maxReplies, o.maxReplies) &&
 		slices.EqualFunc(s.slots, o.slots,
 			func(a, b slot) bool { return a.name == b.name && a.kind == b.kind && a.held.Same(b.held) })
 }
@@ -75,7 +78,7 @@ func (s State) Same(o State) bool {
 func (s State) empty() bool {
 	return s.charged == (policy.Charge{}) && s.feedback.Len() == 0 && s.attempts.Len() == 0 &&
 		s.reducerErrors.Len() == 0 &&
-		len(s.successes) == 0 && len(s.approved) == 0 &&
+		len(s.successes) == 0 && len(s.approved) == 0 && len(s.maxReplies) == 0 &&
 		!slices.ContainsFunc(s.slots, func(in slot) bool { return in.held.Len() > 0 })
 }
 

@@ -2,7 +2,6 @@ package machine
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"github.com/retake-go/retake/fault"
@@ -170,7 +169,7 @@ func (s *step) afford(call *ModelCall) bool {
 	}
 	info := s.Config.Models[call.Model]
 	own := info.MaxOutputTokens
-	if n, known := s.kept.MaxReplies[call.Model]; known { // the config of the model may allow more
+	if n, known := s.Session.MaxReply(name); known { // the config of the model may allow more
 		call.MaxOutputTokens, own = n, n
 	}
 	if most >= 0 && (own <= 0 || most < own) && !info.Unbounded {
@@ -189,12 +188,8 @@ func (s *step) askedTooMuch(f *fault.Failure) bool {
 	if p == nil || f.MaxReply <= 0 || f.MaxReply >= p.Usage.OutputTokens {
 		return false
 	}
-	most := maps.Clone(s.kept.MaxReplies)
-	if most == nil {
-		most = map[string]int64{}
-	}
-	most[s.model()] = f.MaxReply
-	s.kept.MaxReplies = most
+	_, name, _ := s.priceOf(s.model())
+	s.Session = s.Session.WithMaxReply(name, f.MaxReply)
 	return true
 }
 

@@ -234,9 +234,6 @@ type kept struct {
 	Summary *SummaryRun    `json:"summary,omitempty"`
 	// Full is the turn in which nothing could be cut, 0 if something was cut since.
 	Full int `json:"full,omitempty"`
-	// MaxReplies are the most tokens that models can write, of those that refused a request for more. [Step]
-	// replaces it and never changes it.
-	MaxReplies map[string]int64 `json:"max_replies,omitempty"`
 }
 
 // Seed returns the seed of the run's jitter: that of the config, else the session's id.

@@ -191,7 +191,7 @@ func (s *step) started() error {
 		s.GoOn(&before)
 	}
 	s.Policy, s.policies, s.kept.Hears = &cfg.Policy, s.words.policies, s.ev.Hears
-	s.Session = s.Session.AddRun()
+	s.Session = s.Session.AddRun().WithMaxReply("", 0) // the run's own model may be another now
 	s.Run, s.First = s.Session.Runs(), s.Session.AttemptCount()
 	s.Opened = s.First // every action leaves an attempt, so the numbers are new
 	s.Warnings = append(slices.Clip(s.Warnings), s.ev.Warnings...)
