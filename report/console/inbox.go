@@ -388,7 +388,7 @@ func next(all []pending, anchor string, now time.Time) *pending {
 func (c *Console) inbox(w http.ResponseWriter, r *http.Request) {
 	v := &inboxView{Title: "inbox – retake", Drafts: drafts}
 	if err := c.watch.refresh(r.Context()); err != nil {
-		v.Wrong = "Not all stores can be read: " + brief(err.Error())
+		v.Wrong = "Not all stores can be read: " + brief(c.scrub(err.Error()))
 	}
 	now, all, query := c.clock.Now(), c.pending(r.Context()), r.URL.Query()
 	page, _ := strconv.Atoi(query.Get("page"))

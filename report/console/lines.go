@@ -34,7 +34,7 @@ func (c *Console) lines(w http.ResponseWriter, r *http.Request) {
 	}
 	in, err := c.settings.Stores[s.store].Store.Peek(r.Context(), q.Get("id"))
 	if err != nil {
-		http.Error(w, "the journal cannot be read: "+brief(err.Error()), http.StatusInternalServerError)
+		http.Error(w, "the journal cannot be read: "+brief(c.scrub(err.Error())), http.StatusInternalServerError)
 		return
 	}
 	defer in.Close()

@@ -154,7 +154,7 @@ func (c *Console) list(w http.ResponseWriter, r *http.Request) {
 	f, wrong := c.filter(r)
 	v, status := c.view(r.Context(), f, c.clock.Now()), http.StatusOK
 	if err != nil {
-		v.Wrong = "Not all stores can be read: " + brief(err.Error())
+		v.Wrong = "Not all stores can be read: " + brief(c.scrub(err.Error()))
 	}
 	if wrong != nil {
 		v.Wrong, status = "Shown without what is wrong in the address. "+wrong.Error(), http.StatusBadRequest

@@ -47,7 +47,7 @@ func (c *Console) row(s *watched) *row {
 	case s.damaged > 0:
 		r.State, r.Why = journal.SessionFailed, fmt.Sprintf("cannot be read from line %d", s.damaged)
 	case s.err != nil:
-		r.State, r.Why = journal.SessionFailed, "cannot be read: "+brief(s.err.Error())
+		r.State, r.Why = journal.SessionFailed, "cannot be read: "+brief(c.scrub(s.err.Error()))
 	}
 	r.own = r.Why
 	if r.traits = s.traits; len(c.settings.Stores) > 1 {
