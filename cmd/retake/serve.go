@@ -112,10 +112,44 @@ func (s *serve) until(ctx context.Context, e *env) error {
 	return s.serve(ctx, listener, c)
 }
 
+// patience is how long the server waits for the body of a request, and for each text that it writes to be
+// taken.
+const patience = time.Minute
+
+// patient gives up requests that do not come and answers that nobody takes, so that they hold no connection.
+func patient(h http.Handler, patience time.Duration) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p := patientWriter{w, http.NewResponseController(w), patience}
+		if r.ContentLength != 0 {
+			_ = p.of.SetReadDeadline(time.Now().Add(patience)) // that of the next request is another
+		}
+		p.wait()
+		h.ServeHTTP(p, r)
+	})
+}
+
+type patientWriter struct {
+	http.ResponseWriter
+	of       *http.ResponseController
+	patience time.Duration
+}
+
+// wait says how long the next text may take. It is sent after the rest of the request was waited for.
+func (p patientWriter) wait() { _ = p.of.SetWriteDeadline(time.Now().Add(2 * p.patience)) }
+
+// Write implements [http.ResponseWriter].
+func (p patientWriter) Write(text []byte) (int, error) {
+	p.wait()
+	return p.ResponseWriter.Write(text)
+}
+
+// Unwrap is for an [http.ResponseController].
+func (p patientWriter) Unwrap() http.ResponseWriter { return p.ResponseWriter }
+
 // serve answers requests until the context ends.
 func (s *serve) serve(ctx context.Context, listener net.Listener, h http.Handler) error {
 	server := &http.Server{
-		Handler: h, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10, IdleTimeout: time.Minute,
+		Handler: patient(h, patience), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10, IdleTimeout: time.Minute,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	ended := make(chan error, 1)
