@@ -7,33 +7,6 @@ import (
 	"github.com/retake-go/retake/internal/after"
 )
 
-// ring are scopes in the order in which they were last used.
-type ring struct{ first, last *scope }
-
-// add adds a scope that was used now.
-func (r *ring) add(s *scope) {
-	if s.before = r.last; r.last == nil {
-		r.first = s
-	} else {
-		r.last.behind = s
-	}
-	r.last = s
-}
-
-func (r *ring) remove(s *scope) {
-	if s.before == nil {
-		r.first = s.behind
-	} else {
-		s.before.behind = s.behind
-	}
-	if s.behind == nil {
-		r.last = s.before
-	} else {
-		s.behind.before = s.before
-	}
-	s.before, s.behind = nil, nil
-}
-
 // alarm is a heap of the scopes that have something to do by themselves, by its time.
 type alarm struct {
 	scopes []*scope

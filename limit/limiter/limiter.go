@@ -1,6 +1,7 @@
 package limiter
 
 import (
+	"container/list"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -128,7 +129,7 @@ type Limiter struct {
 	mu     sync.Mutex
 	scopes map[string]*scope
 	// recent are the scopes in the order in which they were last used.
-	recent ring
+	recent list.List
 	alarm  alarm
 	asks   int64
 	// later are answers and notices that are passed on once mu is free.

@@ -1,6 +1,7 @@
 package limiter
 
 import (
+	"container/list"
 	"time"
 
 	"github.com/retake-go/retake/limit"
@@ -20,8 +21,8 @@ type scope struct {
 	used  time.Time
 	wake  time.Time
 	place int
-	// before and behind are its neighbours by the time of use.
-	before, behind *scope
+	// recent is its place among the scopes by the time of use.
+	recent *list.Element
 }
 
 // waiter is who waits for an answer.
@@ -42,19 +43,19 @@ func (l *Limiter) scope(name string, now time.Time) *scope {
 	s := l.scopes[name]
 	if s == nil {
 		s = l.open(name)
-		l.scopes[name] = s
-	} else {
-		l.recent.remove(s)
+		l.scopes[name], s.recent = s, l.recent.PushBack(s)
 	}
 	s.used = now
-	l.recent.add(s)
-	for first := l.recent.first; first != s && first.forgettable() &&
-		(len(l.scopes) > most || now.Sub(first.used) > idle); first = l.recent.first {
-		l.recent.remove(first)
+	l.recent.MoveToBack(s.recent)
+	for {
+		first := l.recent.Front().Value.(*scope)
+		if first == s || !first.forgettable() || len(l.scopes) <= most && now.Sub(first.used) <= idle {
+			return s
+		}
+		l.recent.Remove(first.recent)
 		l.alarm.set(first, time.Time{})
 		delete(l.scopes, first.name)
 	}
-	return s
 }
 
 // open makes a scope. Its config was checked.
@@ -113,12 +114,12 @@ func (l *Limiter) step(s *scope, ev *limit.Event) (answer Answer, known bool) {
 
 // breaker tells that the breaker has opened or closed, if it has.
 func (l *Limiter) breaker(s *scope, was, is bool) {
-	switch {
-	case was == is:
-	case is:
-		l.notice(Notice{Kind: BreakerOpened, Scope: s.name})
-	default:
-		l.notice(Notice{Kind: BreakerClosed, Scope: s.name})
+	kind := BreakerClosed
+	if is {
+		kind = BreakerOpened
+	}
+	if was != is {
+		l.notice(Notice{Kind: kind, Scope: s.name})
 	}
 }
 
