@@ -15,22 +15,22 @@ import (
 
 // answerBad answers the invalid calls of a reply. Each is told its own issues under the decision on its tool.
 func (s *step) answerBad(b *Batch, decided map[string]*Decision) {
-	var (
-		bad   []*BatchCall
-		items []feedback.Item
-	)
+	var items []feedback.Item
 	for n, c := range b.Calls {
 		if c.Status == callInvalid {
-			again := slices.ContainsFunc(bad, func(o *BatchCall) bool { return o.Tool == c.Tool })
+			again := slices.ContainsFunc(b.Calls[:n], func(o *BatchCall) bool {
+				return o.Tool == c.Tool && o.Status == callInvalid
+			})
 			items = append(items, feedback.Item{Title: b.titled(n), Again: again,
 				Feedback: decided[c.Tool].about(fault.SortIssues(c.Issues))})
-			bad = append(bad, c)
 		}
 	}
 	var texts []string
 	texts, b.Told = s.share(s.Config.Limits, items...)
-	for n, c := range bad {
-		c.Answer = texts[n]
+	for _, c := range b.Calls {
+		if c.Status == callInvalid {
+			c.Answer, texts = texts[0], texts[1:]
+		}
 	}
 }
 

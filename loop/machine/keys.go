@@ -137,7 +137,8 @@ func (st *State) digestRequest() {
 	if st.Config.RequestID != "" {
 		return
 	}
-	var all, text []byte
+	var text []byte
+	all := make([]byte, 0, usual)
 	said := st.transcript.From(max(0, st.Began-recent))[:min(recent, st.Began)]
 	for n := range said {
 		declared, err := canon.AppendDeclared(text[:0], &said[n])
