@@ -123,7 +123,7 @@ func (s *scanner) python(start, end int) bool {
 	if slices.Contains(s.defined, name) {
 		return false
 	}
-	if isDefinition(s.text[:start]) {
+	if strings.HasSuffix(s.text[:start], "def ") {
 		if s.fenced.kind != noMark {
 			s.defined = append(s.defined, name)
 		}
@@ -167,6 +167,3 @@ func isMention(text string) bool {
 	word := text[len(strings.TrimRightFunc(text, unicode.IsLetter)):]
 	return word != "" && word != "return" && word != "await"
 }
-
-// isDefinition reports whether a name after text is being defined.
-func isDefinition(text string) bool { return strings.HasSuffix(text, "def ") }

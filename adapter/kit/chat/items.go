@@ -54,7 +54,8 @@ func (m *Model) items(t turn) []json.RawMessage {
 		return nil
 	}
 	said := readItems(k.Items)
-	if cmpText(said) != t.Text || len(said.calls) != len(t.calls) {
+	// The core keeps the text of a reply, or else its refusal.
+	if cmp.Or(said.text, said.refusal) != t.Text || len(said.calls) != len(t.calls) {
 		return nil
 	}
 	kit.NameCalls(said.calls)
@@ -77,14 +78,6 @@ func (m *Model) items(t turn) []json.RawMessage {
 		n++
 	}
 	return items
-}
-
-// cmpText returns the text that the core keeps of a reply.
-func cmpText(s said) string {
-	if s.text == "" {
-		return s.refusal
-	}
-	return s.text
 }
 
 // said is the content of output items.
