@@ -15,9 +15,10 @@ const (
 	whole  = 1_000_000
 	second = int64(time.Second)
 	never  = math.MaxInt64
-	// slowest is the least pace while no call is served, one in ten seconds, so that it is soon seen when calls
-	// are served again.
-	slowest = 100
+	// slowest is the least pace to which refusals cut it, one call in a hundred seconds, and waking the least
+	// while no call is served, so that it is soon seen when calls are served again: one in ten seconds.
+	slowest = 10
+	waking  = 100
 	fastest = maxRate * milli
 	// fullBudget is the most that is kept for retries, in thousandths; below half of it retries are
 	// throttled.
@@ -102,7 +103,7 @@ func (st *State) ramp() {
 	if st.Knee > 0 {
 		st.Knee = top
 	}
-	st.Pace, st.Seeking = max(top/3, min(top, slowest)), true
+	st.Pace, st.Seeking = max(top/3, min(top, waking)), true
 }
 
 // refused learns from a refusal. One that told the limit was no fault of the pace: calls are held for as long
@@ -136,9 +137,9 @@ func (s *step) refused(granted int64, limits *ratelimit.State, taught bool) {
 		if s.Doubt = 0; !s.Seeking {
 			s.Knee = s.Pace
 		}
-		least := int64(1)
+		least := int64(slowest)
 		if s.Dry > 1 { // no call was served since the cut before
-			least = min(s.Pace, slowest)
+			least = min(s.Pace, waking)
 		}
 		s.Pace, s.Seeking = max(s.Pace*cuts[min(s.Dry, dry)-1]/10, least), false
 	}
@@ -170,7 +171,7 @@ func (s *step) accepted(granted int64) {
 		return
 	}
 	rate := scaled(s.Accepted, second*milli, max(s.Now-s.Free, second))
-	s.Knee = min(max(rate, 1), cmp.Or(s.ceiling(), fastest))
+	s.Knee = min(max(rate, slowest), cmp.Or(s.ceiling(), fastest))
 	s.Pace = s.Knee
 	s.ramp()
 }

@@ -118,7 +118,7 @@ func (s *step) giveBack() {
 func (st *State) Part(n, id int64) State {
 	p := st.Clone()
 	p.Config.Parts = min(max(n, 1)*st.Config.Parts, maxParts)
-	p.Pace, p.Knee, p.Accepted = max(st.Pace/n, slowest), st.Knee/n, st.Accepted/n
+	p.Pace, p.Knee, p.Accepted = max(st.Pace/n, waking), st.Knee/n, st.Accepted/n
 	p.Doubt = st.Doubt / n
 	for k := range p.Quotas {
 		p.Quotas[k].Left /= n

@@ -643,3 +643,19 @@ func TestAfterAnOutageTheToldLimitIsKeptAtOnce(t *testing.T) {
 	l.step(limit.Event{Kind: limit.Settle, ID: probe[0], Outcome: limit.Served, Limits: toldOf(10)})
 	assert.Len(t, l.until(5*time.Second), 9, "a hundredth is left out")
 }
+
+// A provider that refuses every other call for a reason of its own slows them, but not without end.
+func TestRefusalsThatNoPaceMendsLeaveACallNowAndThen(t *testing.T) {
+	l := newLimiter(t, limit.Config{})
+	l.ask(ids(1, 3000)...)
+	var made []time.Duration
+	for l.now < 12*time.Hour {
+		for _, id := range l.until(l.now + time.Second) {
+			made = append(made, l.now)
+			l.settle([]limit.Outcome{limit.Served, limit.Refused}[len(made)%2], id)
+		}
+	}
+	for n := 1; n < len(made); n++ {
+		require.LessOrEqual(t, made[n]-made[n-1], 102*time.Second)
+	}
+}
