@@ -74,8 +74,10 @@ func (e *erasure) addEvent(ev *machine.Event, before *machine.State) {
 		e.add("/kept/turns/*/calls/*", "/arguments", "/said")
 		e.add("/summary", "/text")
 	}
-	if e.values() {
+	if e.values() || e.Replies {
 		e.addHistory(ev.Messages)
+	}
+	if e.values() {
 		e.addTexts("/failure/issues/*", inIssue)
 	}
 	if ev.Reply != nil {

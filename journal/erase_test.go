@@ -50,6 +50,19 @@ func TestALongTextIsLeftOutEverywhere(t *testing.T) {
 	}
 }
 
+// The history of a run has what a model said: its words, its thoughts, and what it was told of them.
+func TestRepliesAreLeftOutOfAHistory(t *testing.T) {
+	ev := machine.Event{Kind: machine.Started, Messages: []message.Message{
+		{Role: message.User, Text: "Go."},
+		{Role: message.Assistant, Text: "S3CR3T", Opaque: "S3CR3T", Calls: []message.Call{{ID: "1", Name: "pay", Arguments: `"S3CR3T"`}}},
+		{Role: message.Tool, CallID: "1", Name: "pay", Text: "S3CR3T is wrong", IsError: true},
+		{Role: message.User, Text: "Go on."},
+	}}
+	left, err := (&Redaction{Replies: true}).redactor(t.Context(), "s").event(ev, &machine.State{Config: &machine.Config{}}, []Tool{{Name: "pay"}})
+	nothingStays(t, left, err)
+	assert.Equal(t, "Go on.", left.Messages[3].Text)
+}
+
 // Types of text with a fixed set of values, which need no tag.
 var words = []reflect.Type{
 	reflect.TypeFor[machine.EventKind](), reflect.TypeFor[machine.Verdict](), reflect.TypeFor[machine.PlanKind](),

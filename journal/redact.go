@@ -41,8 +41,9 @@ type Redaction struct {
 	// Slices are the session slices whose values are left out, also of the state that a run begins with.
 	Slices []string
 	// Prompts leaves out the texts of messages, prompts, templates, their vars and stop sequences that the
-	// program gave, Replies those that the model gave. Both leave out what was said of calls of the model
-	// that failed, and the slices of the session, for reducers hear of replies.
+	// program gave, Replies those that the model gave, and the history that a run begins with. Both leave out
+	// what was said of calls of the model that failed, and the slices of the session, for reducers hear of
+	// replies.
 	Prompts, Replies bool
 	// MaxBytes leaves out every longer text; 0 means no limit. If one is in the vars of the templates, the
 	// templates are left out too, because they may not render without it.
