@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/reducer"
 	"github.com/retake-go/retake/session"
 )
@@ -23,10 +24,8 @@ func TestFindingTheNewestFeedbackCopiesNothing(t *testing.T) {
 	s := logOf(1000)
 	attempts := 0
 	assert.Zero(t, testing.AllocsPerRun(10, func() {
-		for f := range s.NewestFeedback() {
-			attempts += f.Attempt
-			break
-		}
+		f, _ := newest(s)
+		attempts += f.Attempt
 	}))
 }
 
@@ -52,6 +51,23 @@ func BenchmarkAppend100kFeedback(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/100_000, "ns/append")
+}
+
+func BenchmarkLatestFeedback(b *testing.B) {
+	s := logOf(100_000)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, ok := newest(s); !ok {
+			b.Fatal("none")
+		}
+	}
+}
+
+func newest(s session.State) (feedback.RetryFeedback, bool) {
+	for f := range s.NewestFeedback() {
+		return f, true
+	}
+	return feedback.RetryFeedback{}, false
 }
 
 func BenchmarkIterate100kFeedback(b *testing.B) {

@@ -176,3 +176,17 @@ func step(t *rapid.T, s session.State) session.State {
 	}
 	return must(s.Apply([]reducer.Op{op("audit", reducer.OpExtend, `"a"`, `"b"`), op("total", reducer.OpAppend, fmt.Sprint(n))}))
 }
+
+func TestLatestFeedback(t *testing.T) {
+	s := must(session.New(session.Config{}))
+	_, ok := session.View(s, session.FeedbackLog()).Last()
+	assert.False(t, ok)
+	state := session.State{}.AddFeedback(toolFeedback("book", 1)).AddFeedback(toolFeedback("book", 2))
+	latest, ok := session.ViewIn(state, session.FeedbackLog()).Last()
+	require.True(t, ok)
+	assert.Equal(t, 2, latest.Attempt)
+	for f := range state.NewestFeedback() {
+		assert.Equal(t, latest, f)
+		break
+	}
+}
