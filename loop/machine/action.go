@@ -261,7 +261,9 @@ func (s *step) transportPolicy() *policy.RetryPolicy { return &s.policies.transp
 // is not told.
 func (s *step) requestFailed(f fault.Failure) {
 	if s.consulted(f.Class) {
-		s.consult(Question{Position: s.requestAt(), Plane: fault.Transport, Decision: s.requestVerdict(&f), Failure: f})
+		s.consult(Question{
+			Position: s.requestAt(), Plane: fault.Transport, Decision: s.requestVerdict(&f), Failure: f,
+		})
 		return
 	}
 	s.decideRequest(f)

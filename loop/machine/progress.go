@@ -146,7 +146,8 @@ func (s *step) watched(b *Batch) (all []watchedCall) {
 func (s *step) together(all []watchedCall) watchedCall {
 	one, same := all[0], make([]string, len(all))
 	for n, w := range all {
-		if same[n] = w.same; sooner(s.progressOf(w.Tool, w.ReadOnly).Stop, s.progressOf(one.Tool, one.ReadOnly).Stop) {
+		now, soonest := s.progressOf(w.Tool, w.ReadOnly).Stop, s.progressOf(one.Tool, one.ReadOnly).Stop
+		if same[n] = w.same; sooner(now, soonest) {
 			one = w
 		}
 	}

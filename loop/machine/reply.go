@@ -492,7 +492,8 @@ func (s *step) toolAsks(c *BatchCall, end *ToolEnd) error {
 	if !c.Doubt {
 		s.giveBack(c)
 	}
-	c.end(callAsked, s.correctCall(c, &f, "", func() *Decision { return s.fail(c.Tool, &f, string(c.exact()), "") }))
+	decide := func() *Decision { return s.fail(c.Tool, &f, string(c.exact()), "") }
+	c.end(callAsked, s.correctCall(c, &f, "", decide))
 	return nil
 }
 
@@ -544,7 +545,9 @@ func textIn(result json.RawMessage) (text string, is bool) {
 
 // correctCall returns the text for a call that failed. decide decides on its action, unless another call of
 // the reply has.
-func (s *step) correctCall(c *BatchCall, f *fault.Failure, detail string, decide func() *Decision) string {
+func (s *step) correctCall(
+	c *BatchCall, f *fault.Failure, detail string, decide func() *Decision,
+) string {
 	if s.Batch.settled(c.Tool) {
 		return s.sibling(c, f, detail)
 	}

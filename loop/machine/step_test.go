@@ -194,3 +194,27 @@ func TestABadCallCountsAmongThoseThatAreTheSame(t *testing.T) {
 	assert.Equal(t, key(good, good), key(bad, good))
 	assert.NotEqual(t, key(good), key(bad, good))
 }
+
+// A plan after the last call of a reply finishes the reply, and with it a call that equals another.
+func TestAReplyThatAPlanFinishesStaysInTheStateBefore(t *testing.T) {
+	set := policy.DefaultSet()
+	set.Global.MaxAttempts = new(1)
+	s, err := session.NewState("order-42")
+	require.NoError(t, err)
+	st, err := machine.New(machine.Config{Policy: set, Limits: feedback.DefaultLimits(), Planner: true}, s)
+	require.NoError(t, err)
+	call := machine.Call{ID: "c1", Tool: "pay", Arguments: []byte("{}")}
+	st = step(t, st, start(), machine.Event{Kind: machine.Replied, At: began, Reply: &machine.Reply{
+		Native: true, Calls: []machine.Call{call, call},
+	}}, machine.Event{Kind: machine.ToolEnded, At: began, Tool: &machine.ToolEnd{
+		Verdict: machine.AskAgain, Issues: []fault.Issue{{Pointer: "/amount", Rule: "required"}},
+	}})
+	require.Equal(t, machine.Planning, st.Phase)
+	before, err := st.Snapshot()
+	require.NoError(t, err)
+	plan := machine.Event{Kind: machine.Planned, At: began, Plan: &machine.Plan{Do: machine.Fallback}}
+	assert.Equal(t, machine.Calling, step(t, st, plan).Phase)
+	after, err := st.Snapshot()
+	require.NoError(t, err)
+	assert.Equal(t, string(before), string(after))
+}
