@@ -75,7 +75,7 @@ func (l *Loop) within(ctx context.Context, o *outer, in Input) (Result, error) {
 	own.options = o.options(l.options)
 	set := o.Bound(l.cfg.Policy)
 	own.cfg.Policy = &set
-	compiled, err := own.cfg.asking(own.options)
+	compiled, err := own.cfg.ready(own.options) // New has checked the models; a bound they cannot keep ends the run
 	if err != nil {
 		return Result{}, err
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/agent"
 	"github.com/retake-go/retake/loop/degrade"
+	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -612,4 +613,23 @@ func TestAnAgentIsNotPrunedBeforeTheRunAroundIt(t *testing.T) {
 		assert.Equal(t, 1, looked)
 		assert.Equal(t, 2, prune())
 	}
+}
+
+// An agent that cannot be priced begins nothing under a run whose money is bounded: its call is not in doubt.
+func TestAnAgentWithoutAPriceDoesNothingUnderABoundOfMoney(t *testing.T) {
+	bounded := policy.DefaultSet()
+	bounded.Prices = policy.Prices{"m": {Input: 1_000_000, Output: 2_000_000}}
+	bounded.Spending.Run.Cost = new(int64(1_000_000))
+	asked := 0
+	within := loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
+		asked++
+		return message.Reply{Text: "R-1", Finish: message.Stop}, nil
+	})
+	cfg := loop.Config{Policy: &bounded, Tools: set(t, scout(t, within, loop.Config{})), Models: map[string]machine.ModelInfo{"": {Name: "m"}}}
+	r, err := runOf(t, t.Context(), &looptest.Store{}, steps(message.Call{ID: "c1", Name: "scout", Arguments: find}), cfg)
+	require.NoError(t, err)
+	assert.Zero(t, asked)
+	assert.Empty(t, r.InDoubt)
+	require.Len(t, r.ToolFailures, 1)
+	assert.Equal(t, "The agent came to no answer: the next call does not fit the budget of money. None of its tools gave a result.", r.ToolFailures[0].Text)
 }
