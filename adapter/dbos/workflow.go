@@ -83,7 +83,7 @@ func (a *agent) runAs(ctx sdk.Context, id, input string) (string, error) {
 // drive carries out effects until the run has stopped.
 func (f *flow) drive(err error) error {
 	for err == nil && f.st.Phase != machine.Stopped {
-		if err = errLate; !f.late() {
+		if err = errLate; !f.outOfTime() || !engine.Begins(f.asked.Kind) {
 			err = f.execute(f.asked)
 		}
 		if isEnd(err) {
@@ -95,16 +95,6 @@ func (f *flow) drive(err error) error {
 
 // errLate is the error of a step that ended because the time of the run was up.
 var errLate = errors.New("the time of the run is up")
-
-// late reports that the time of the run was up when the last step ended, and that more is to be done than to
-// tell reducers.
-func (f *flow) late() bool {
-	switch f.asked.Kind {
-	case machine.CallModel, machine.MakePrompt, machine.Summarise, machine.RunTools, machine.AskPlanner:
-		return f.outOfTime()
-	}
-	return false
-}
 
 // outOfTime reports that the time of the run was up when the last step ended.
 func (f *flow) outOfTime() bool {

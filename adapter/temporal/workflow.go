@@ -341,6 +341,9 @@ func (f *flow) maybePaid(text string) {
 
 // execute runs one effect and feeds its result to the core.
 func (f *flow) execute(e machine.Effect) error {
+	if d := f.st.Config.Deadline; !d.IsZero() && !f.now().Before(d) && engine.Begins(e.Kind) {
+		return f.end(fault.DeadlineExceeded, context.DeadlineExceeded.Error())
+	}
 	return engine.Execute(f, &f.st, e, engine.Offer{}, f.now())
 }
 

@@ -58,6 +58,17 @@ func Execute(by Answers, st *machine.State, e machine.Effect, on Offer, at time.
 	return fmt.Errorf("the core asks for %q, which this engine does not support", e.Kind)
 }
 
+// Begins reports whether an effect has an engine call models, tools or code of the user that may take long. A
+// run begins nothing of that when its time is up.
+func Begins(k machine.EffectKind) bool {
+	switch k {
+	case machine.CallModel, machine.MakePrompt, machine.Summarise, machine.RunTools, machine.TryAction,
+		machine.AskPlanner:
+		return true
+	}
+	return false
+}
+
 // Reducing has reducers make of an event what the core has to know, before it is fed: of an accepted answer,
 // a successful call, and a result that a person gives. emitted are the events of the tool. heard reports
 // which events have reducers; others are not made. reduce runs them; its error is returned.
