@@ -7,10 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/worker"
-	"go.temporal.io/sdk/workflow"
 
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
@@ -32,7 +30,7 @@ func TestAWorkflowMakesTheSame(t *testing.T) {
 // takes leaves out what a worker cannot be given, and the value of a try, which is not recorded here.
 func takes(c random.Case) bool {
 	if c.Action == nil {
-		return answersAtOnce(c) && !c.Nests() && !c.Cancels() && !c.Hangs
+		return answersAtOnce(c) && !c.NestsCode() && !c.Cancels() && !c.Hangs
 	}
 	for _, r := range c.Reducers {
 		if r.On == session.EventToolResult || r.On == session.EventStructuredOutput || r.On == session.EventRunEnded {
@@ -107,6 +105,17 @@ func (p *people) stepped(ev machine.Event, effects []machine.Effect, st machine.
 	}
 }
 
+// agentsIn are the agents of a case.
+func agentsIn(all []random.Agent) (made []Agent) {
+	for _, a := range all {
+		own := Agent{Worker: Worker{Agent: a.Name, Model: a.Model, Tools: a.Config.Tools, Agents: agentsIn(a.Agents)},
+			Description: a.Description, Config: a.Config, Handoff: a.Handoff}
+		own.Config.Tools = nil
+		made = append(made, own)
+	}
+	return made
+}
+
 func inWorkflow(_ context.Context, w *random.World) (t random.Trace, err error) {
 	s, err := session.New(w.Session)
 	if err != nil {
@@ -116,7 +125,7 @@ func inWorkflow(_ context.Context, w *random.World) (t random.Trace, err error) 
 	w.Hear = who.hear
 	var value []byte
 	own := Worker{
-		Model: w.Model, Models: w.Models, Tools: w.Config.Tools, Session: w.Session, Planner: w.Planner, Prompt: w.Prompt, Adjust: w.Adjust, Summary: w.Summary,
+		Model: w.Model, Models: w.Models, Tools: w.Tools, Agents: agentsIn(w.Agents), Session: w.Session, Planner: w.Planner, Prompt: w.Prompt, Adjust: w.Adjust, Summary: w.Summary,
 		Parallel: w.Case.Parallel, Heartbeat: time.Minute, hooks: hooks{step: who.stepped},
 	}
 	if w.Case.Action != nil {
@@ -196,10 +205,7 @@ func workflowOf(
 	who.env = env
 	env.SetWorkflowRunTimeout(1000 * time.Hour)
 	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Hour}) // on a busy machine a step may take a second
-	env.RegisterWorkflowWithOptions(agent.run, workflow.RegisterOptions{Name: agent.Agent})
-	for name, f := range agent.activities() {
-		env.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: agent.named(name)})
-	}
+	agent.register(env)
 	env.ExecuteWorkflow(agent.Agent, over(in))
 	if !env.IsWorkflowCompleted() || env.GetWorkflowError() != nil {
 		return out, begins, errors.Join(errors.New("the workflow did not end well"), env.GetWorkflowError())

@@ -61,8 +61,12 @@ func drawAgent(d dice, depth int) *agentCase {
 	return a
 }
 
-// Nests reports whether calls of the run are agents. Only the drivers of package loop take these cases.
-func (c Case) Nests() bool {
+// Nests reports whether calls of the run are agents.
+func (c Case) Nests() bool { return c.NestsTools() || c.NestsCode() }
+
+// NestsCode reports that functions of tools make runs within their calls ([loop.Loop.Within]). Only the
+// drivers of package loop take these cases.
+func (c Case) NestsCode() bool {
 	for _, t := range c.Tools {
 		for _, play := range t.Plays {
 			for _, o := range play {
@@ -82,17 +86,7 @@ var errNoAgent = errors.New("the case has an agent that cannot be made")
 func (w *World) nest(ctx context.Context, a *agentCase) (json.RawMessage, error) {
 	set := policy.DefaultSet()
 	set.MaxTurns = a.MaxTurns
-	var opts []tool.Option
-	switch a.Declared {
-	case tool.DeclaredReadOnly:
-		opts = append(opts, tool.ReadOnly())
-	case tool.DeclaredIdempotent:
-		opts = append(opts, tool.Idempotent())
-	}
-	dig, err := tool.Raw("dig", "Digs.", []byte(`{"type":"object","properties":{"at":{"type":"integer"}},"required":["at"]}`),
-		func(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error) {
-			return w.dig(ctx, a, arguments)
-		}, opts...)
+	dig, err := w.digTool(a, a.Within)
 	if err != nil {
 		return nil, errors.Join(errNoAgent, err)
 	}
@@ -100,9 +94,7 @@ func (w *World) nest(ctx context.Context, a *agentCase) (json.RawMessage, error)
 	if err != nil {
 		return nil, errors.Join(errNoAgent, err)
 	}
-	l, err := loop.New(loop.ModelFunc(func(_ context.Context, req loop.Request) (message.Reply, error) {
-		return w.step(a, req), nil
-	}), loop.Config{Tools: tools, Policy: &set})
+	l, err := loop.New(w.digger(a, digs), loop.Config{Tools: tools, Policy: &set})
 	if err != nil {
 		return nil, errors.Join(errNoAgent, err)
 	}
@@ -116,27 +108,57 @@ func (w *World) nest(ctx context.Context, a *agentCase) (json.RawMessage, error)
 	return json.Marshal(r.Text)
 }
 
-// step is the next reply of an agent's model.
-func (w *World) step(a *agentCase, req loop.Request) message.Reply {
-	var told []string
-	for _, m := range req.Messages {
-		if m.Role == message.Tool {
-			told = append(told, m.Text)
+// digTool is the tool of an agent. Its last call is the agent within, if there is one.
+func (w *World) digTool(a, within *agentCase) (*tool.Tool, error) {
+	var opts []tool.Option
+	switch a.Declared {
+	case tool.DeclaredReadOnly:
+		opts = append(opts, tool.ReadOnly())
+	case tool.DeclaredIdempotent:
+		opts = append(opts, tool.Idempotent())
+	}
+	parameters := []byte(`{"type":"object","properties":{"at":{"type":"integer"}},"required":["at"]}`)
+	return tool.Raw("dig", "Digs.", parameters, func(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error) {
+		return w.dig(ctx, a, within, arguments)
+	}, opts...)
+}
+
+// call is a call of an agent: the name of its tool, and the arguments with the place of the call.
+type call struct{ tool, arguments string }
+
+var digs = call{"dig", `{"at":%d}`}
+
+// digger is the model of an agent, with its last call.
+func (w *World) digger(a *agentCase, last call) loop.Model {
+	return loop.ModelFunc(func(_ context.Context, req loop.Request) (message.Reply, error) {
+		var told []string
+		for _, m := range req.Messages {
+			if m.Role == message.Tool {
+				told = append(told, m.Text)
+			}
 		}
-	}
-	used := message.Usage{InputTokens: 7, OutputTokens: 3, APICalls: 1}
-	w.mu.Lock()
-	w.usage = w.usage.Add(used)
-	w.mu.Unlock()
-	if n := len(told); n < len(a.Digs) {
-		call := message.Call{ID: fmt.Sprint("d", n), Name: "dig", Arguments: fmt.Sprintf(`{"at":%d}`, n)}
-		return message.Reply{Calls: []message.Call{call}, Finish: message.ToolUse, Usage: used}
-	}
-	return message.Reply{Text: fmt.Sprintf("%d holes: %s", len(told), strings.Join(told, "; ")), Finish: message.Stop, Usage: used}
+		used := message.Usage{InputTokens: 7, OutputTokens: 3, APICalls: 1}
+		w.mu.Lock()
+		w.usage = w.usage.Add(used)
+		w.mu.Unlock()
+		n := len(told)
+		if n >= len(a.Digs) {
+			text := fmt.Sprintf("%d holes: %s", n, strings.Join(told, "; "))
+			return message.Reply{Text: text, Finish: message.Stop, Usage: used}, nil
+		}
+		next := digs
+		if n == len(a.Digs)-1 {
+			next = last
+		}
+		own := message.Call{ID: fmt.Sprint("d", n), Name: next.tool, Arguments: fmt.Sprintf(next.arguments, n)}
+		return message.Reply{Calls: []message.Call{own}, Finish: message.ToolUse, Usage: used}, nil
+	})
 }
 
 // dig is the tool of an agent.
-func (w *World) dig(ctx context.Context, a *agentCase, arguments json.RawMessage) (json.RawMessage, error) {
+func (w *World) dig(
+	ctx context.Context, a, within *agentCase, arguments json.RawMessage,
+) (json.RawMessage, error) {
 	var args struct{ At int }
 	if err := json.Unmarshal(arguments, &args); err != nil {
 		return nil, err
@@ -147,8 +169,8 @@ func (w *World) dig(ctx context.Context, a *agentCase, arguments json.RawMessage
 		w.dug[run{tool.SessionID(ctx) + " " + tool.IdempotencyKey(ctx), transport}]++
 		w.mu.Unlock()
 	}
-	if a.Within != nil && args.At == len(a.Digs)-1 {
-		return w.nest(ctx, a.Within)
+	if within != nil && args.At == len(a.Digs)-1 {
+		return w.nest(ctx, within)
 	}
 	return a.Digs[args.At].end("dig")
 }

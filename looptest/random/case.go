@@ -36,6 +36,8 @@ type Case struct {
 	Output json.RawMessage
 	// Tools are the tools of the run.
 	Tools []toolCase
+	// Delegates are tools that are agents.
+	Delegates []delegateCase
 	// Parallel is how many tools of a reply run at once.
 	Parallel int
 	// Slices are the slices of the session, and Reducers what changes them.

@@ -28,7 +28,8 @@
 // An engine need not be able to make every case. [Driver].Takes leaves out the others: tries of a single
 // action ([Case].Action), further runs of the session ([Case].Follows), runs that are cancelled
 // ([Case.Cancels]), calls that hang until a time limit of [World].Clock ([Case].Hangs), people who are asked
-// ([Case].Answers) or speak to the run ([Case].Says), calls that are agents ([Case.Nests]). [World.Options]
+// ([Case].Answers) or speak to the run ([Case].Says), calls that are agents ([Case.NestsTools]: see
+// [World].Agents) or make runs within ([Case.NestsCode]). [World.Options]
 // has the approver; an engine without options asks [World.Answer], and hears what is said by [World].Hear.
 //
 // [World.Crash] gives the world after a crash. [World.Trace] checks laws that hold for every engine, and

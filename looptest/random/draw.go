@@ -30,6 +30,7 @@ func New(seed uint64) Case {
 		c.drawProgress()
 		c.drawPeople()
 		c.drawAgents()
+		c.drawDelegates()
 		if w, err := NewWorld(c); err == nil && w.validate() == nil {
 			return c
 		}

@@ -25,6 +25,7 @@ import (
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/schema"
 	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
 )
 
 // World plays a case to one engine: it has the models, the tools and all other code of the user. It lasts
@@ -36,8 +37,11 @@ type World struct {
 	// Model is the first model, and Models are those by name. They share the replies of the case.
 	Model  loop.Model
 	Models map[string]loop.Model
-	// Config has the tools, and the schema of the answer.
+	// Config has the tools, and the schema of the answer. Agents are those of its tools that are agents, and
+	// Tools the others, for engines that make agents themselves.
 	Config loop.Config
+	Agents []Agent
+	Tools  *tool.Set
 	// Session declares the slices and reducers.
 	Session session.Config
 	// Planner, Prompt, Adjust, Stream and Summary are nil if the case has none.
@@ -136,7 +140,12 @@ func NewWorld(c Case) (*World, error) {
 			return nil, err
 		}
 	}
-	w.Config.Tools, err = w.tools()
+	if w.Tools, err = w.tools(); err == nil {
+		w.Agents, err = w.agentsOf()
+	}
+	if err == nil {
+		w.Config.Tools, err = withAgents(w.Tools, w.Agents)
+	}
 	return w, err
 }
 
