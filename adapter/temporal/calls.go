@@ -152,38 +152,35 @@ type running struct {
 	out  *toolResult
 	err  error
 	stop workflow.CancelFunc
-	// began is set when its activity is asked for, turn when its outcome is the next to be recorded, entered
-	// when it has been.
-	began, turn, entered bool
+	// began is set when its activity is asked for, and entered when its outcome has been recorded.
+	began, entered bool
 }
 
 // RunTools runs the calls of a reply, some at a time, and feeds their outcomes in call order.
 func (f *flow) RunTools(runs []machine.ToolRun) error {
 	ctx, stop := workflow.WithCancel(f.ctx)
 	defer func() { stop(); f.running = nil }()
-	slots := workflow.NewSemaphore(ctx, int64(f.begun.Parallel))
 	f.running = nil
-	for _, run := range runs {
+	entered := 0
+	for n, run := range runs {
 		own, end := workflow.WithCancel(ctx)
 		r := &running{run: run, stop: end}
 		f.running = append(f.running, r)
 		workflow.Go(own, func(ctx workflow.Context) {
-			if r.err = slots.Acquire(ctx, 1); r.err == nil {
-				r.began = true
-				if in, ok := f.begun.Agents[run.Tool]; ok {
-					r.out, r.err = f.nest(ctx, r, in)
-				} else {
-					r.out, r.err = f.invoke(ctx, run)
-				}
-				// The outcome may end the run. The next call begins only after that is
-				// known.
-				_ = workflow.Await(ctx, func() bool { return r.entered || !r.turn })
-				slots.Release(1)
+			// An outcome may end the run: a further call begins only after one has entered, as in process.
+			r.err = workflow.Await(ctx, func() bool { return n < entered+f.begun.Parallel })
+			if r.err != nil {
+				return
+			}
+			r.began = true
+			if in, ok := f.begun.Agents[run.Tool]; ok {
+				r.out, r.err = f.nest(ctx, r, in)
+			} else {
+				r.out, r.err = f.invoke(ctx, run)
 			}
 		})
 	}
 	for _, r := range f.running {
-		r.turn = true
 		if on, err := f.until(func() bool { return r.out != nil || r.err != nil }); !on || err != nil {
 			return err
 		}
@@ -191,6 +188,7 @@ func (f *flow) RunTools(runs []machine.ToolRun) error {
 			return err
 		}
 		r.entered = true
+		entered++
 	}
 	return nil
 }
