@@ -203,9 +203,9 @@ func (f *RetryFeedback) rounds(b []byte) []byte {
 
 // foot appends what to do now.
 func (f *RetryFeedback) foot(b []byte, w *wording) []byte {
-	text, none := w.answerDo, noMoreAnswers
+	text, none := f.todo(w), noMoreAnswers
 	if f.Source == Tool {
-		text, none = w.toolDo, noMoreCalls
+		none = noMoreCalls
 	}
 	switch {
 	case !f.Last():
@@ -229,12 +229,16 @@ func Anew(f RetryFeedback, attempts int) string {
 	case attempts > 1:
 		count = fmt.Sprintf(", with %d new attempts", attempts)
 	}
-	todo := w.answerDo
-	if f.Source == Tool {
-		todo = w.toolDo
-	}
 	said := opening + "a person has looked at this since, and lets you go on" + count + ". "
-	return string(f.fill([]byte(said), todo))
+	return string(f.fill([]byte(said), f.todo(w)))
+}
+
+// todo is what to do if an attempt is left.
+func (f *RetryFeedback) todo(w *wording) string {
+	if f.Source == Tool {
+		return w.toolDo
+	}
+	return w.answerDo
 }
 
 // fill appends a text with the tool's name for "%" and the class for "$" at the end.

@@ -20,9 +20,9 @@ const (
 
 // describe says in a few words what a value should be: its constant, its values, or its type with its plain
 // constraints. Of a union of unions it describes the first maxNodes schemas.
-func (n *node) describe(steps int) string {
+func (n *node) describe() string {
 	left := maxNodes
-	return n.described(steps, &left)
+	return n.described(maxSteps, &left)
 }
 
 func (n *node) described(steps int, left *int) string {
@@ -188,5 +188,5 @@ func (n *node) membersPhrase(one, many string) string {
 // nights". It is for a model whose reply had no value at all. It is empty if the schema does not say.
 func (s *Schema) Wants() string {
 	members := s.root.membersPhrase("an object with the member ", "an object with the members ")
-	return clip(cmp.Or(members, s.root.describe(maxSteps)))
+	return clip(cmp.Or(members, s.root.describe()))
 }

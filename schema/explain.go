@@ -74,7 +74,7 @@ func (f *failure) says() string {
 	return n.expects(f.rule, func() string {
 		switch f.rule {
 		case "type":
-			return n.describe(maxSteps)
+			return n.describe()
 		case "contains", "minContains", "maxContains":
 			return n.describeContents(f.rule)
 		}
@@ -151,7 +151,7 @@ func (f *failure) tell(path []string) fault.Issue {
 
 // describeContents says how many items are wanted, and what they are like.
 func (n *node) describeContents(rule string) string {
-	if fitting := n.contains.describe(maxSteps); fitting != "" {
+	if fitting := n.contains.describe(); fitting != "" {
 		return clip(countOfFitting(rule, n.raw) + " like this: " + fitting)
 	}
 	return phrase(rule, n.raw)
@@ -162,7 +162,7 @@ func (n *node) describeContents(rule string) string {
 func (n *node) describeMember(name string) string {
 	for ; n != nil; n = n.branchOf() {
 		for _, b := range inPlace(n) {
-			if said := b.members[name].describe(maxSteps); said != "" {
+			if said := b.members[name].describe(); said != "" {
 				return clip(said)
 			}
 		}

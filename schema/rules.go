@@ -33,18 +33,18 @@ var (
 	registered  atomic.Pointer[validators]
 )
 
-// currentValidators returns the validators, which are made when they are first needed: making them takes
-// time that a program without Go types would lose at its start.
+// unregistered has no rules of users. It is made when it is first needed: making it takes time that a program
+// without Go types would lose at its start.
+var unregistered = sync.OnceValue(func() *validators {
+	return &validators{Validate: validator.New(validator.WithRequiredStructEnabled())}
+})
+
+// currentValidators returns the validators with all rules that are registered.
 func currentValidators() *validators {
 	if v := registered.Load(); v != nil {
 		return v
 	}
-	registering.Lock()
-	defer registering.Unlock()
-	if registered.Load() == nil {
-		registered.Store(&validators{Validate: validator.New(validator.WithRequiredStructEnabled())})
-	}
-	return registered.Load()
+	return unregistered()
 }
 
 // RegisterRule adds a rule of the program's own for `validate` tags: register it before the types that name
@@ -67,10 +67,9 @@ func RegisterRule(tag, expected string, holds validator.Func) error {
 	case slices.Contains(words, tag) || parseRule(tag).isKnown():
 		return fmt.Errorf("schema: rule %q is there already", tag)
 	}
-	currentValidators()
 	registering.Lock()
 	defer registering.Unlock()
-	before := registered.Load()
+	before := currentValidators()
 	next := &validators{validator.New(validator.WithRequiredStructEnabled()), map[string]ownRule{tag: {expected, holds}}}
 	maps.Copy(next.own, before.own)
 	for _, tag := range canon.Keys(next.own) {
