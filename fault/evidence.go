@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -209,12 +210,8 @@ func (e *evidence) readObject(n httphint.Node) {
 		e.addCode(n.At(name).Text())
 	}
 	e.readUpstream(inner)
-	if text := httphint.MessageOf(n); e.message == "" {
-		e.message = text
-	}
-	if e.message == "" {
-		e.message = inner.At("message").Str() + n.At(exceptionName(n), "message").Str()
-	}
+	e.message = cmp.Or(e.message, httphint.MessageOf(n),
+		inner.At("message").Str()+n.At(exceptionName(n), "message").Str())
 }
 
 // readUpstream reads the body of the provider behind a gateway (OpenRouter: error.metadata.raw).
@@ -243,16 +240,13 @@ func (e *evidence) readEmbedded(message string) {
 	}
 	if n, ok := httphint.ParseJSON([]byte(message[at:])); ok && n.IsObject() &&
 		(tellsError(n) || n.At("code").Is() && n.At("message").Is()) {
-		e.message = message[:at]
-		if status, found := statusInText(e.message); found && e.status == 0 {
+		before := message[:at]
+		if status, found := statusInText(before); found && e.status == 0 {
 			e.status = status
 		}
-		rest := e.message
 		e.message = ""
 		e.readObject(n)
-		if e.message == "" {
-			e.message = rest
-		}
+		e.message = cmp.Or(e.message, before)
 	}
 }
 

@@ -39,7 +39,17 @@ func (f Failure) Failed() bool { return f.Class != "" }
 // FailureOf is a Go error as the core sees it: by the first of its chain that is a typed error of this
 // package or has a method Failure() [Failure], else by its classification ([ClassifyError]). Nil is of class
 // [Unknown]. It is printable, has no keys, and shares no memory with the error.
-func FailureOf(err error) Failure { return Recordable(rawFailure(err), err) }
+func FailureOf(err error) Failure {
+	var f Failure
+	isOwn := chain.Has(err, func(e error) (own bool) {
+		f, own = typedFailure(e)
+		return own
+	})
+	if !isOwn {
+		f = ClassifyError(err).Failure()
+	}
+	return Recordable(f.complete(), err)
+}
 
 // Recordable is a failure as it may be recorded: printable, without keys, with issues of its own, and with
 // the text of the Go error behind it if that says more. err may be nil.
@@ -53,28 +63,6 @@ func Recordable(f Failure, err error) Failure {
 		f.Text = text
 	}
 	return f
-}
-
-// rawFailure returns the failure of an error before [Recordable]: its texts may contain keys, and it shares
-// the error's issues.
-func rawFailure(err error) Failure {
-	f, own := ownFailure(err)
-	if !own {
-		f = ClassifyError(err).Failure()
-	}
-	f.Class = cmp.Or(f.Class, Unknown)
-	f.Plane = planeOf(f)
-	return f
-}
-
-// ownFailure returns the failure of the first typed error of this package in a chain, if there is one.
-func ownFailure(err error) (f Failure, own bool) {
-	own = chain.Has(err, func(e error) bool {
-		typed, ok := typedFailure(e)
-		f = typed
-		return ok
-	})
-	return f, own
 }
 
 // typedFailure returns the failure of a typed error of this package. It does not look into its chain.
@@ -98,13 +86,15 @@ type failing interface {
 	Failure() Failure
 }
 
-// planeOf is the plane that a failure names, else that of its class.
-func planeOf(f Failure) Plane {
+// complete is a failure with a class, and with the plane that it names or else that of its class.
+func (f Failure) complete() Failure {
+	f.Class = cmp.Or(f.Class, Unknown)
 	switch {
 	case f.Plane == Correction || f.Plane == Transport:
-		return f.Plane
 	case f.Class.Plane() == Transport:
-		return Transport
+		f.Plane = Transport
+	default:
+		f.Plane = Correction
 	}
-	return Correction
+	return f
 }

@@ -28,23 +28,15 @@ type TryRules struct {
 // a deadline that has passed is a [Timeout]. The failure may have keys in its texts, and it shares the
 // error's issues: see [Recordable].
 func (r TryRules) Failure(err error) Failure {
-	f, own := r.own(err)
-	if !own {
+	var f Failure
+	isOwn := chain.Outside(r.Tool, err, func(e error) (own bool) {
+		f, own = typedFailure(e)
+		return own
+	})
+	if !isOwn {
 		f = r.classify(err)
 	}
-	f.Class = cmp.Or(f.Class, Unknown)
-	f.Plane = planeOf(f)
-	return f
-}
-
-// own returns the failure of the first typed error of this package that is of the try itself.
-func (r TryRules) own(err error) (f Failure, own bool) {
-	own = chain.Outside(r.Tool, err, func(e error) bool {
-		typed, ok := typedFailure(e)
-		f = typed
-		return ok
-	})
-	return f, own
+	return f.complete()
 }
 
 func (r TryRules) classify(err error) Failure {
@@ -66,9 +58,7 @@ func (r TryRules) classify(err error) Failure {
 
 // triedClass classifies the error of a try by types, codes and status.
 func (e *evidence) triedClass() Class {
-	e.addFromError()
-	strong, weak := e.byCode()
-	switch c := cmp.Or(strong, statusClass("", e.status), weak); {
+	switch c := e.byCodeOrStatus(); {
 	case c != "":
 		return c
 	case contextClass(e.err) == Cancelled:
@@ -76,12 +66,8 @@ func (e *evidence) triedClass() Class {
 	case chain.Has(e.err, timesOut):
 		return Timeout
 	}
-	switch c := typeClass(e.err); {
-	case c == InvalidResponse:
-		return Unknown // the decoder's type does not say whose text it was
-	case c == "" && networked(e.err):
-		return Network
-	default:
+	if c := e.byType(); c != InvalidResponse { // the decoder's type does not say whose text it was
 		return cmp.Or(c, Unknown)
 	}
+	return Unknown
 }

@@ -52,30 +52,39 @@ func TypedFailure(err error) (f Failure) {
 	}
 	if own, ok := chain.Own[failing]("", err); ok {
 		f = own.Failure()
-		f.Class = cmp.Or(f.Class, Unknown)
 	} else if chain.Has(err, func(e error) bool { return chain.Sealed("", e) }) {
 		f.Class, f.Message, f.Final = ToolExecution, Scrub(err.Error()), true
 	} else {
 		e := evidence{bare: true, err: err}
 		f.Class, f.Message = e.typedClass(), Scrub(err.Error())
 	}
-	f.Plane = planeOf(f)
-	return f
+	return f.complete()
 }
 
 // typedClass classifies by types, codes and status.
 func (e *evidence) typedClass() Class {
-	e.addFromError()
+	named := e.byCodeOrStatus()
 	if c := ownClass(e.err); c != "" {
 		return c
 	}
 	if c := contextClass(e.err); c != "" && e.status < 400 {
 		return c
 	}
+	return cmp.Or(named, e.byType(), ToolExecution)
+}
+
+// byCodeOrStatus classifies by the codes and the status of the error, or "".
+func (e *evidence) byCodeOrStatus() Class {
+	e.addFromError()
 	strong, weak := e.byCode()
-	found := cmp.Or(strong, statusClass("", e.status), weak, typeClass(e.err))
+	return cmp.Or(strong, statusClass("", e.status), weak)
+}
+
+// byType classifies by the types in the error's chain, or "".
+func (e *evidence) byType() Class {
+	found := typeClass(e.err)
 	if found == "" && networked(e.err) {
 		return Network
 	}
-	return cmp.Or(found, ToolExecution)
+	return found
 }

@@ -30,7 +30,10 @@ const costOfIssue = 4
 
 // costOfPointer is the work of writing a place. Long ones cost more, for they are copied and compared.
 func costOfPointer(v value) int {
-	size := v.pointerSize()
+	size := 0
+	for ; v.up >= 0; v = v.parent() {
+		size += 1 + len(v.name())
+	}
 	return size / patternSteps * (1 + size/16384)
 }
 

@@ -136,14 +136,6 @@ func (v value) path() []string {
 	return path
 }
 
-// pointerSize is about the size of the pointer.
-func (v value) pointerSize() (size int) {
-	for ; v.up >= 0; v = v.parent() {
-		size += 1 + len(v.name())
-	}
-	return size
-}
-
 // unsaid are the rules for which the value that was sent says nothing: its kind or its name is wrong.
 var unsaid = []string{
 	"type", "additionalProperties", "unevaluatedProperties", "unevaluatedItems", "items", "additionalItems", "propertyNames", "false", "$ref",

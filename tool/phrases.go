@@ -2,6 +2,7 @@ package tool
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,7 +14,9 @@ import (
 // repairedIssues is one issue that says how to write all that was repaired; none if no repair matters.
 func repairedIssues(repairs []extract.Repair) []fault.Issue {
 	var wants []string
-	for _, kind := range changing(repairs) {
+	changing := slices.DeleteFunc(extract.Kinds(repairs), extract.Form.Around)
+	slices.Sort(changing)
+	for _, kind := range changing {
 		want := kind.Wanted()
 		if !strings.Contains(strings.Join(wants, "; "), want) {
 			wants = append(wants, want)

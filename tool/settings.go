@@ -2,7 +2,6 @@ package tool
 
 import (
 	"encoding/json"
-	"slices"
 
 	"github.com/retake-go/retake/extract"
 	"github.com/retake-go/retake/internal/canon"
@@ -85,13 +84,6 @@ func kept(r policy.Repairs, repairs []extract.Repair) []extract.Repair {
 		return nil
 	}
 	return repairs
-}
-
-// changing lists the kinds of repair that changed what was said, each once.
-func changing(repairs []extract.Repair) []extract.Form {
-	kinds := slices.DeleteFunc(extract.Kinds(repairs), extract.Form.Around)
-	slices.Sort(kinds)
-	return kinds
 }
 
 // budget is what the checks of one reply may take.

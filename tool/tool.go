@@ -141,12 +141,12 @@ func Raw(
 
 // takesObjects reports whether a schema's own type, if it has one, includes objects.
 func takesObjects(text []byte) bool {
-	var top map[string]any
-	if json.Unmarshal(text, &top) != nil || top["type"] == nil || top["type"] == "object" {
-		return true
+	var top struct {
+		Type any `json:"type"`
 	}
-	several, _ := top["type"].([]any)
-	return slices.Contains(several, any("object"))
+	_ = canon.Unmarshal(text, &top) // cannot fail: it was compiled
+	several, _ := top.Type.([]any)
+	return top.Type == nil || top.Type == "object" || slices.Contains(several, any("object"))
 }
 
 func rawEdge(fn func(context.Context, json.RawMessage) (json.RawMessage, error)) edge {

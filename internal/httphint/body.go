@@ -2,6 +2,7 @@ package httphint
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -226,11 +227,6 @@ func memberWait(n Node) (time.Duration, bool) {
 // MessageOf returns the sentence of an error body. It never returns text of the model.
 func MessageOf(n Node) string {
 	e := ErrorObject(n)
-	for _, text := range [...]string{e.Str(), e.At("message").Str(), n.At("message").Str(),
-		e.At("Message").Str(), n.At("detail").Str(), e.At("msg").Str()} {
-		if text != "" {
-			return text
-		}
-	}
-	return n.At("detail").At("message").Str()
+	return cmp.Or(e.Str(), e.At("message").Str(), n.At("message").Str(), e.At("Message").Str(),
+		n.At("detail").Str(), e.At("msg").Str(), n.At("detail", "message").Str())
 }

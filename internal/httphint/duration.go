@@ -41,6 +41,11 @@ func scaledWait(s string, power int64) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
+	return d.wait(power)
+}
+
+// wait returns the number times 10^power, in nanoseconds.
+func (d *decimal) wait(power int64) (time.Duration, error) {
 	n, err := d.scaled(power)
 	if err != nil {
 		return 0, err
@@ -158,14 +163,11 @@ func resetNumber(d *decimal, now time.Time) (Moment, error) {
 	case d.Sign() == 0:
 		return Moment{}, errUnknown
 	case seconds < firstEpochSecond:
-		span, err := d.scaled(9)
+		span, err := d.wait(9)
 		if err != nil {
 			return Moment{}, err
 		}
-		if _, err = believed(time.Duration(span)); err != nil {
-			return Moment{}, err
-		}
-		return fromNow(time.Duration(span), now), nil
+		return fromNow(span, now), nil
 	case seconds < firstEpochMilli:
 		return atDate(d.sinceEpoch(seconds), now)
 	case seconds < endOfEpochMillis:
