@@ -275,7 +275,7 @@ func (f *flow) step(ev machine.Event) error {
 	if added := engine.Cost(&f.st, before.Charged.Cost, &ev); added != nil {
 		f.cost = new(cost(f.cost) + *added)
 	}
-	if ev.Adjust != nil || ev.Plan != nil || ev.Kind == machine.Started {
+	if f.st.Policy != before.Policy || ev.Kind == machine.Started {
 		f.settings = engine.Settings(f.st.Policy)
 	}
 	if n := len(effects); n > 0 && effects[n-1].Kind != machine.Decided {
