@@ -73,7 +73,7 @@ var words = []reflect.Type{
 	reflect.TypeFor[feedback.Source](), reflect.TypeFor[NoteKind](),
 }
 
-var whats = []what{
+var whats = []fieldContent{
 	isKept, isText, isOpaque, isRefusal, isArguments, isDocument, isPrompt, isRemark, isName, isPointer, isExpected,
 	isSent, isValue, isRefused,
 }
@@ -92,7 +92,7 @@ func TestEveryRecordedFieldSaysWhatItIs(t *testing.T) {
 				tag, tagged := f.Tag.Lookup("redact")
 				if tagged {
 					fields++
-					assert.Contains(t, whats, what(tag), "%s.%s", of, f.Name)
+					assert.Contains(t, whats, fieldContent(tag), "%s.%s", of, f.Name)
 				} else if f.Tag.Get("json") != "-" && f.IsExported() {
 					walk(t, of.String()+"."+f.Name, f.Type)
 				}
@@ -184,7 +184,7 @@ func has(t *testing.T, document []byte, pointer string) bool {
 
 // fill sets all fields of a value: tagged ones to a secret, lists to one item. Remarks are only bounded. It
 // returns the number of secrets.
-func fill(v reflect.Value, is what) (secrets int) {
+func fill(v reflect.Value, is fieldContent) (secrets int) {
 	text := "kept"
 	if is != isKept && is != isRemark {
 		text, secrets = "S3CR3T", 1
@@ -232,7 +232,7 @@ func fillFields(v reflect.Value) (secrets int) {
 		switch {
 		case !f.IsExported(), f.Tag.Get("json") == "-", tag == string(isKept):
 		case tagged:
-			secrets += fill(v.Field(n), what(tag))
+			secrets += fill(v.Field(n), fieldContent(tag))
 		default:
 			secrets += fill(v.Field(n), isKept)
 		}

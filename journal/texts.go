@@ -16,32 +16,32 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// what says what a field of a recorded type holds: the value of its tag `redact`. It decides which rules
-// leave the field out. Every field with text has the tag. With "keep" the field and all below it is written
+// fieldContent says what a field of a recorded type holds: the value of its tag `redact`. It decides which
+// rules leave the field out. Every field with text has the tag. With "keep" the field and all below it is written
 // as it is: it is the program's own, a key or a digest, or made of the redacted events.
-type what string
+type fieldContent string
 
 const (
-	isKept      what = "keep"
-	isText      what = "text"      // what a message, a tool or an error says
-	isOpaque    what = "opaque"    // what a model said beside its text
-	isRefusal   what = "refusal"   // what a model said when it declined
-	isArguments what = "arguments" // of a call, as the model wrote them
-	isDocument  what = "document"  // JSON with values that rules point to
-	isPrompt    what = "prompt"    // a prompt or template of the program
-	isRemark    what = "note"      // for operators
-	isName      what = "name"      // of a tool, as the model wrote it
-	isPointer   what = "pointer"   // the place of an issue
-	isExpected  what = "expected"  // what would be right
-	isSent      what = "sent"      // a refused value
-	isValue     what = "value"     // what a reducer keeps in a slice
-	isRefused   what = "reducer"   // what a reducer refused, and its words
+	isKept      fieldContent = "keep"
+	isText      fieldContent = "text"      // what a message, a tool or an error says
+	isOpaque    fieldContent = "opaque"    // what a model said beside its text
+	isRefusal   fieldContent = "refusal"   // what a model said when it declined
+	isArguments fieldContent = "arguments" // of a call, as the model wrote them
+	isDocument  fieldContent = "document"  // JSON with values that rules point to
+	isPrompt    fieldContent = "prompt"    // a prompt or template of the program
+	isRemark    fieldContent = "note"      // for operators
+	isName      fieldContent = "name"      // of a tool, as the model wrote it
+	isPointer   fieldContent = "pointer"   // the place of an issue
+	isExpected  fieldContent = "expected"  // what would be right
+	isSent      fieldContent = "sent"      // a refused value
+	isValue     fieldContent = "value"     // what a reducer keeps in a slice
+	isRefused   fieldContent = "reducer"   // what a reducer refused, and its words
 )
 
 // tagged is a place in a recorded type: the JSON Pointer of a tagged field.
 type tagged struct {
 	pointer string
-	what    what
+	what    fieldContent
 }
 
 // texts are the tagged fields of a type and of the types in it.
@@ -121,7 +121,7 @@ func (t *texts) addField(at string, f reflect.StructField) {
 	if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
 		at += "/" + name
 	}
-	switch is := what(f.Tag.Get("redact")); {
+	switch is := fieldContent(f.Tag.Get("redact")); {
 	case is == isKept:
 	case is == "":
 		t.add(at, f.Type)
@@ -139,7 +139,7 @@ func isList(t reflect.Type) bool {
 
 // addTexts adds the texts of a type whose value is at base: those that hold what is wanted. If nothing is
 // named, it adds all but names, which are left out only if they are of no tool.
-func (p *places) addTexts(base string, in texts, wanted ...what) {
+func (p *places) addTexts(base string, in texts, wanted ...fieldContent) {
 	for _, one := range in {
 		if slices.Contains(wanted, one.what) || len(wanted) == 0 && one.what != isName {
 			p.add(base, one.pointer)

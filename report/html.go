@@ -114,16 +114,16 @@ type section struct {
 	// out.
 	Failed, Doubt, Bare bool
 
-	told []told
+	told []namedWord
 }
 
-// told is what several tools of a section came to. An answer has no name.
-type told struct {
+// namedWord is what several tools of a section came to. An answer has no name.
+type namedWord struct {
 	word  string
 	names []string
 }
 
-func (t told) String() string { return joined(" ", t.word, namesText(t.names)) }
+func (t namedWord) String() string { return joined(" ", t.word, namesText(t.names)) }
 
 // HTML writes a journal as one page, which needs no other file and no network. Its size is bounded, as
 // the package says. If the journal is corrupt, the page shows everything before the damage and the error is a
@@ -428,9 +428,9 @@ func namesIn(calls []*callView) (names []string) {
 
 // tell adds what an action came to.
 func (s *section) tell(word, action string) {
-	at := slices.IndexFunc(s.told, func(t told) bool { return t.word == word })
+	at := slices.IndexFunc(s.told, func(t namedWord) bool { return t.word == word })
 	if at < 0 {
-		at, s.told = len(s.told), append(s.told, told{word: word})
+		at, s.told = len(s.told), append(s.told, namedWord{word: word})
 	}
 	if t := &s.told[at]; action != machine.AnswerAction && !slices.Contains(t.names, action) {
 		t.names = append(t.names, action)

@@ -22,11 +22,11 @@ func (within *Page) entries() int {
 	return maxPageEntries
 }
 
-// room is how many bytes of a page are left.
-type room int
+// bytesLeft is how many bytes of a page are left.
+type bytesLeft int
 
 // takes reports whether a part of the page fits, and takes its room.
-func (left *room) takes(template string, view any) bool {
+func (left *bytesLeft) takes(template string, view any) bool {
 	rest := *left
 	if pageTemplate.ExecuteTemplate(&rest, template, view) != nil {
 		return false
@@ -38,18 +38,18 @@ func (left *room) takes(template string, view any) bool {
 var errFull = errors.New("the page is full")
 
 // Write counts.
-func (left *room) Write(b []byte) (int, error) {
+func (left *bytesLeft) Write(b []byte) (int, error) {
 	if len(b) > int(*left) {
 		return 0, errFull
 	}
-	*left -= room(len(b))
+	*left -= bytesLeft(len(b))
 	return len(b), nil
 }
 
 // shorten makes a page short: what does not fit is fetched when it is opened. The latest run comes first, and
 // of its turns the failures, which get at most half of the room, and then the last ones.
 func (within *Page) shorten(runs []*runView) {
-	left := room(firstBytes)
+	left := bytesLeft(firstBytes)
 	at := func(id string) string { return within.Part + id }
 	for _, v := range slices.Backward(runs) {
 		if v.Parts = chunked(v.Parts); !left.takes("policies", v) {
@@ -58,7 +58,7 @@ func (within *Page) shorten(runs []*runView) {
 		if len(v.Costs) > 0 && !left.takes("costs", v.Costs) {
 			v.LaterCosts = at(v.CostsID())
 		}
-		fitting := func(failed bool, left *room) {
+		fitting := func(failed bool, left *bytesLeft) {
 			for _, p := range slices.Backward(v.Parts) {
 				if p.Failed() == failed && !left.takes("sections", p.Sections) {
 					p.Later = at(p.ID)

@@ -43,13 +43,13 @@ The exit status is 1 for an answer that is not taken: the question is answered, 
 	task: newTask[answer],
 }
 
-// to is a session in a store, and who speaks to it.
-type to struct {
+// recipient is a session in a store, and who speaks to it.
+type recipient struct {
 	unsealing
 	store, session, by string
 }
 
-func (t *to) declare(fs *flag.FlagSet) {
+func (t *recipient) declare(fs *flag.FlagSet) {
 	usage := "the session is in `STORE`, by default $RETAKE_STORE or the current folder"
 	fs.StringVar(&t.store, "store", "", usage)
 	fs.StringVar(&t.by, "by", "", "`NAME` is who says so, by default $USER")
@@ -57,7 +57,7 @@ func (t *to) declare(fs *flag.FlagSet) {
 
 // take takes the store, if it is there, and the session from arguments of which more follow. want are their
 // names.
-func (t *to) take(args []string, more int, want string) ([]string, error) {
+func (t *recipient) take(args []string, more int, want string) ([]string, error) {
 	switch n := len(args) - more; {
 	case n == 2 && t.store != "":
 		return nil, misused("the store is given twice: %s and -store %s", shown(args[0]), shown(t.store))
@@ -73,7 +73,7 @@ func (t *to) take(args []string, more int, want string) ([]string, error) {
 }
 
 // put opens the store and speaks to the session. A refusal of what is said is the answer no.
-func (t *to) put(e *env, say func(context.Context, inbox.Store) error) error {
+func (t *recipient) put(e *env, say func(context.Context, inbox.Store) error) error {
 	store, err := e.openInbox(t.store, false)
 	if err == nil {
 		err = say(context.Background(), store)
@@ -87,7 +87,7 @@ func (t *to) put(e *env, say func(context.Context, inbox.Store) error) error {
 
 // answer is one call of the command.
 type answer struct {
-	to
+	recipient
 	call                      string
 	verdict                   machine.Ruling
 	reason, arguments, result string
@@ -102,7 +102,7 @@ var verdicts = []machine.Ruling{
 }
 
 func (a *answer) declare(fs *flag.FlagSet) {
-	a.to.declare(fs)
+	a.recipient.declare(fs)
 	fs.StringVar(&a.reason, "reason", "", "`TEXT` that the model is told with a refusal")
 	fs.StringVar(&a.arguments, "arguments", "", "make the call with these arguments, as `JSON`")
 	fs.StringVar(&a.result, "result", "", "what the call returned, as `JSON`")
@@ -110,7 +110,7 @@ func (a *answer) declare(fs *flag.FlagSet) {
 }
 
 func (a *answer) take(args []string) error {
-	rest, err := a.to.take(args, 2, "SESSION CALL VERDICT")
+	rest, err := a.recipient.take(args, 2, "SESSION CALL VERDICT")
 	if err != nil {
 		return err
 	}

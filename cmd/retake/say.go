@@ -26,18 +26,18 @@ as they are; -reset begins those of failed attempts anew. The store is named as 
 
 // say is one call of the command.
 type say struct {
-	to
+	recipient
 	words session.Words
 }
 
 func (s *say) declare(fs *flag.FlagSet) {
-	s.to.declare(fs)
+	s.recipient.declare(fs)
 	fs.BoolVar(&s.words.Stop, "stop", false, "leave the model call that is under way, and open questions")
 	fs.BoolVar(&s.words.Reset, "reset", false, "begin attempts and their budgets anew")
 }
 
 func (s *say) take(args []string) error {
-	rest, err := s.to.take(args, 1, "SESSION TEXT")
+	rest, err := s.recipient.take(args, 1, "SESSION TEXT")
 	if err == nil {
 		s.words.Text = rest[0]
 	}

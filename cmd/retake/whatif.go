@@ -99,8 +99,8 @@ func reread(set *tool.Set) func(*journal.Header, *policy.Set, *machine.Reply) *m
 	}
 }
 
-// supposed is what came of one journal.
-type supposed struct {
+// whatifResult is what came of one journal.
+type whatifResult struct {
 	Journal string           `json:"journal"`
 	Outlook *journal.Outlook `json:"outlook,omitempty"`
 	Change  *journal.Totals  `json:"change,omitempty"`
@@ -188,7 +188,7 @@ func (w *whatif) run(e *env) error {
 		return asked.Run(in)
 	}
 	err = each(e, &w.journals, ask, func(p place, o journal.Outlook, err error) error {
-		one := supposed{Journal: p.String(), place: p, err: err}
+		one := whatifResult{Journal: p.String(), place: p, err: err}
 		if err != nil {
 			bad++
 			one.Error = err.Error()
@@ -210,7 +210,7 @@ func (w *whatif) run(e *env) error {
 }
 
 // write writes the answer for one journal.
-func (w *whatif) write(e *env, one supposed) {
+func (w *whatif) write(e *env, one whatifResult) {
 	e.println(e.bold(title(one.place)))
 	if one.err != nil {
 		e.println(plainLines(indent(one.Error)))

@@ -78,8 +78,8 @@ const (
 	operators = "+-*/%&|<>.(["
 )
 
-// slip is a common mistake and the conditions for it. All conditions that are set must hold.
-type slip struct {
+// mistake is a common one and the conditions for it. All conditions that are set must hold.
+type mistake struct {
 	wanted string
 	// joined requires that no space precedes the byte. after and notAfter are sets of bytes, one of which
 	// must or must not precede it.
@@ -93,7 +93,7 @@ type slip struct {
 }
 
 // slips are the common mistakes; the first that fits gives the phrase.
-var slips = [...]slip{
+var slips = [...]mistake{
 	{wanted: Complete, is: nothingLeft},
 	{wanted: BareQuotes, starts: []string{`\"`}},
 	{wanted: CodePoints, starts: []string{`\u`}},
@@ -133,8 +133,8 @@ var slips = [...]slip{
 
 var pythonWords = []string{"True", "False", "None"}
 
-// fits reports whether all conditions of the slip hold.
-func (s *slip) fits(p *place) bool {
+// fits reports whether all conditions of the mistake hold.
+func (s *mistake) fits(p *place) bool {
 	switch {
 	case s.joined && !p.joined,
 		s.after != "" && !p.follows(s.after), s.notAfter != "" && p.follows(s.notAfter),

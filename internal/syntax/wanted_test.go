@@ -91,7 +91,7 @@ func TestWanted(t *testing.T) {
 	}
 }
 
-// A value that begins correctly is no slip. An offset there stands for the whole value.
+// A value that begins correctly is no mistake. An offset there stands for the whole value.
 func TestWantedOfWholes(t *testing.T) {
 	assert.Equal(t, syntax.Object, syntax.Wanted(`{"arguments": "{'a': "}`, 14))
 	assert.Empty(t, syntax.Wanted(`<tool_call>{"arguments": {}}`, 11))

@@ -72,8 +72,8 @@ func (l *Limiter) plan(s *scope) {
 	if !waits {
 		at = time.Time{}
 	}
-	if s.above != nil {
-		at = sooner(at, s.above.next())
+	if s.lender != nil {
+		at = sooner(at, s.lender.next())
 	}
 	if at.Equal(s.wake) {
 		return

@@ -161,8 +161,8 @@ func (l *Limiter) Ask(a Ask, later func(Answer)) (answer Answer, known bool) {
 	now := l.clock.Now()
 	s := l.scope(a.Scope, now)
 	if a.UnlessDown && s.down(now) {
-		if s.above != nil { // another process may have seen that it is back
-			s.above.tell = sooner(s.above.tell, now.Add(gather))
+		if s.lender != nil { // another process may have seen that it is back
+			s.lender.tell = sooner(s.lender.tell, now.Add(gather))
 			l.plan(s)
 		}
 		return Answer{Grant: Grant{Scope: a.Scope}, Err: &DeniedError{Scope: a.Scope, Why: limit.NotUp}}, true
@@ -252,11 +252,11 @@ func (l *Limiter) Flush(ctx context.Context) error {
 	var errs []error
 	for _, name := range canon.Keys(l.scopes) {
 		s := l.scopes[name]
-		if s == nil || s.above == nil {
+		if s == nil || s.lender == nil {
 			continue // it may be gone since: the lock is free while the store is told
 		}
 		l.step(s, &limit.Event{Kind: limit.Leave, At: l.clock.Now()})
-		if err := s.above.flush(ctx); err != nil {
+		if err := s.lender.flush(ctx); err != nil {
 			errs = append(errs, fmt.Errorf("limiter: scope %q: %w", name, err))
 		}
 	}

@@ -69,9 +69,9 @@ func (l *Limiter) Scopes() []Status {
 	for _, name := range slices.Sorted(maps.Keys(l.scopes)) {
 		s := l.scopes[name]
 		st := Status{Scope: name, Waiting: len(s.waiting), State: s.state.Clone()}
-		if s.above != nil {
-			st.Above, st.Processes = s.above.last.Clone(), s.above.seen
-			if own := s.above.own; own != nil {
+		if s.lender != nil {
+			st.Above, st.Processes = s.lender.last.Clone(), s.lender.seen
+			if own := s.lender.own; own != nil {
 				st.Above, st.StoreLost = own.State.Clone(), true
 			}
 		}

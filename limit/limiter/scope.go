@@ -14,8 +14,8 @@ type scope struct {
 	waiting map[int64]waiter
 	// gone are asks that were taken back; the state is told of several at once.
 	gone []int64
-	// above is what it borrows from; nil if there is no store.
-	above *above
+	// lender is what it borrows from; nil if there is no store.
+	lender *lender
 	// used is when it was last used, wake when it has something to do by itself (zero for never), and place
 	// its index among the scopes that have, -1 for none.
 	used  time.Time
@@ -67,7 +67,7 @@ func (l *Limiter) open(name string) *scope {
 	s := &scope{name: name, waiting: map[int64]waiter{}, place: -1}
 	config.Shared = false
 	if l.cfg.Store != nil {
-		s.above = &above{l: l, s: s, config: config}
+		s.lender = &lender{l: l, s: s, config: config}
 		config.Shared, config.Concurrency = true, 0
 	}
 	s.state, _ = limit.New(config)
@@ -76,14 +76,14 @@ func (l *Limiter) open(name string) *scope {
 
 // forgettable reports whether nothing waits, nothing is out, and nothing is left to tell.
 func (s *scope) forgettable() bool {
-	return len(s.waiting) == 0 && len(s.state.Out) == 0 && (s.above == nil || s.above.quiet())
+	return len(s.waiting) == 0 && len(s.state.Out) == 0 && (s.lender == nil || s.lender.quiet())
 }
 
 // down reports whether the provider is known to be down, and a probe has to wait.
 func (s *scope) down(now time.Time) bool {
 	b := &s.state.Breaker
-	if s.above != nil {
-		b, now = s.above.breaker(now)
+	if s.lender != nil {
+		b, now = s.lender.breaker(now)
 	}
 	return b.Open && (len(s.waiting) > 0 || now.UnixNano() < max(b.Next, b.Lost))
 }
@@ -98,9 +98,9 @@ func (l *Limiter) step(s *scope, ev *limit.Event) (answer Answer, known bool) {
 		e := &effects[n]
 		switch {
 		case e.Kind == limit.Borrow:
-			s.above.borrow(e.Borrow)
+			s.lender.borrow(e.Borrow)
 		case e.Kind == limit.Return:
-			s.above.settle(limit.Event{Kind: limit.Settle, Calls: e.Share.Calls, Outcome: limit.Unused}, e.Share.ID)
+			s.lender.settle(limit.Event{Kind: limit.Settle, Calls: e.Share.Calls, Outcome: limit.Unused}, e.Share.ID)
 		case ev.Kind == limit.Ask && e.Share.ID == ev.ID:
 			answer, known = l.answer(s, e, ev.Deadline), true
 		default:
@@ -143,8 +143,8 @@ func (l *Limiter) settle(s *scope, ev limit.Event) {
 	if !out {
 		lender = 0
 	}
-	if l.step(s, &ev); s.above != nil {
-		s.above.settle(ev, lender)
+	if l.step(s, &ev); s.lender != nil {
+		s.lender.settle(ev, lender)
 		l.plan(s)
 	}
 }
@@ -166,8 +166,8 @@ func (l *Limiter) answer(s *scope, e *limit.Effect, deadline time.Time) Answer {
 func (l *Limiter) tick(s *scope, now time.Time) {
 	l.alarm.set(s, time.Time{})
 	l.step(s, &limit.Event{Kind: limit.Tick, At: now})
-	if s.above != nil {
-		s.above.tick(now)
+	if s.lender != nil {
+		s.lender.tick(now)
 		l.plan(s)
 	}
 }

@@ -111,7 +111,7 @@ func runUnderLimit(store limiter.Store, dir, die string) error {
 	if err != nil {
 		return err
 	}
-	j, err := journal.Open(ctx, mortal{journal.Dir(dir), die}, "order-1", journal.Settings{})
+	j, err := journal.Open(ctx, dyingStore{journal.Dir(dir), die}, "order-1", journal.Settings{})
 	if err != nil {
 		return err
 	}
@@ -153,28 +153,28 @@ func dies() {
 	select {}
 }
 
-// mortal is a store of journals whose process dies once a line with a text was written.
-type mortal struct {
+// dyingStore is a store of journals whose process dies once a line with a text was written.
+type dyingStore struct {
 	journal.Store
 	die string
 }
 
 // Open implements [journal.Store].
-func (m mortal) Open(ctx context.Context, id string) (journal.Log, error) {
+func (m dyingStore) Open(ctx context.Context, id string) (journal.Log, error) {
 	log, err := m.Store.Open(ctx, id)
 	if err != nil || m.die == "" {
 		return log, err
 	}
-	return mortalLog{log, m.die}, nil
+	return dyingLog{log, m.die}, nil
 }
 
-type mortalLog struct {
+type dyingLog struct {
 	journal.Log
 	die string
 }
 
 // Append implements [journal.Log].
-func (l mortalLog) Append(ctx context.Context, at int64, lines []byte, durable bool) error {
+func (l dyingLog) Append(ctx context.Context, at int64, lines []byte, durable bool) error {
 	err := l.Log.Append(ctx, at, lines, durable)
 	if strings.Contains(string(lines), l.die) {
 		dies()

@@ -21,8 +21,8 @@ import (
 // deepest is how many runs may be nested in a story.
 const deepest = 4
 
-// around is a run of a story that waits for a run within a call of its tool.
-type around struct {
+// outerRun is a run of a story that waits for a run within a call of its tool.
+type outerRun struct {
 	run
 	call machine.ToolRun
 }
@@ -31,7 +31,7 @@ type around struct {
 // first.
 type nesting struct {
 	agents map[string]*tool.Set
-	around []*around
+	around []*outerRun
 	// ended is the run within the call that is to end now.
 	ended *engine.Runner
 }
@@ -86,7 +86,7 @@ func (sc *story) within(tools *tool.Set, call machine.ToolRun) error {
 		return errors.New("agents are nested deeper than a story allows")
 	}
 	whole := sc.run
-	sc.around = append(sc.around, &around{whole, call})
+	sc.around = append(sc.around, &outerRun{whole, call})
 	sc.run = run{at: whole.at, calls: whole.calls, deadline: o.Deadline(time.Time{}, whole.at)}
 	set := o.Bound(nil)
 	sc.cfg = loop.Config{Tools: tools, Policy: &set}

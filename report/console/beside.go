@@ -13,8 +13,8 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// beside is what a question is to be judged by, beside its own arguments.
-type beside struct {
+// questionContext is what a question is to be judged by, beside its own arguments.
+type questionContext struct {
 	// before are the arguments of the call of the tool before this one; empty if there was none. failed is
 	// what the model was told of it, if that was no success.
 	before json.RawMessage
@@ -53,8 +53,8 @@ func budgetsOf(st *machine.State) (all []budget) {
 	return all
 }
 
-// besideOf is what stands beside a question.
-func besideOf(st *machine.State, a *machine.Ask) (b beside) {
+// contextOf returns the context of a question.
+func contextOf(st *machine.State, a *machine.Ask) (b questionContext) {
 	b.run, b.left = st.Run, budgetsOf(st)
 	said := st.Transcript()
 	for n := talk.LastReply(said) - 1; n >= 0 && b.before == nil; n-- {

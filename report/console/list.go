@@ -15,8 +15,8 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 )
 
-// told is a session as GET /api/sessions tells it: with every key that scripts read, whatever it has.
-type told struct {
+// sessionJSON is a session as GET /api/sessions tells it: with every key that scripts read, whatever it has.
+type sessionJSON struct {
 	ID      string               `json:"id"`
 	State   journal.SessionState `json:"state"`
 	Why     string               `json:"why"`
@@ -32,8 +32,8 @@ type told struct {
 	Inside string `json:"inside,omitempty"`
 }
 
-func toldOf(s *row) told {
-	return told{
+func toldOf(s *row) sessionJSON {
+	return sessionJSON{
 		ID: s.Session, State: s.State, Why: s.Why, Until: orNull(s.Until), InDoubt: s.InDoubt, Turns: s.Turns,
 		Tokens: s.Tokens, Since: orNull(s.Since), Last: orNull(s.Last), Store: s.Store, Damaged: s.Damaged,
 	}
@@ -55,9 +55,9 @@ func (c *Console) api(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	answer := struct {
-		Sessions []told `json:"sessions"`
-		Unread   string `json:"unread,omitempty"`
-	}{Sessions: []told{}}
+		Sessions []sessionJSON `json:"sessions"`
+		Unread   string        `json:"unread,omitempty"`
+	}{Sessions: []sessionJSON{}}
 	err := c.watch.refresh(r.Context())
 	all, _ := c.watch.all()
 	if err != nil {

@@ -33,8 +33,8 @@ type facts struct {
 	// their tools that had an effect, or may have had one.
 	said    string
 	earlier map[string][]projection.Call
-	// beside is what stands beside each question, by its id, and given are the latest that were answered.
-	beside map[string]beside
+	// questionContext is what stands beside each question, by its id, and given are the latest that were answered.
+	beside map[string]questionContext
 	given  []machine.Given
 	// came is what came of their calls, by the question's id, and untaken what a run said of the last answers
 	// to open questions that it did not take.
@@ -61,10 +61,10 @@ func factsOf(f *journal.Fold, s journal.Summary, lines int64, showSecrets bool) 
 	t.outer, _ = machine.Outer(f.Header.Session, f.Header.Config.Seed)
 	if s.State == journal.SessionAsks {
 		t.asks, t.forms, t.earlier = f.Asked.Asks, map[string]json.RawMessage{}, map[string][]projection.Call{}
-		t.beside = map[string]beside{}
+		t.beside = map[string]questionContext{}
 		t.untaken = map[string]string{}
 		for _, a := range t.asks {
-			t.beside[a.ID], t.untaken[a.ID] = besideOf(st, &a), brief(f.Untaken(a.ID))
+			t.beside[a.ID], t.untaken[a.ID] = contextOf(st, &a), brief(f.Untaken(a.ID))
 			t.forms[a.Tool], t.earlier[a.Tool] = f.Form(a.Tool), earlierCalls(st, a.Tool)
 		}
 		t.said = lastSaid(st)

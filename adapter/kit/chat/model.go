@@ -35,7 +35,7 @@ type Send func(ctx context.Context, head *kit.Head, path string, body []byte) (*
 // A client or transport of the user's own that follows redirects by itself is only found out afterwards: a
 // reply from another host, port or scheme is refused, but the key may be known there.
 func New(client *http.Client, cfg Config) (*Model, error) {
-	p := poster{client: kit.Guarded(cmp.Or(client, http.DefaultClient)), key: cfg.Key,
+	p := endpoint{client: kit.Guarded(cmp.Or(client, http.DefaultClient)), key: cfg.Key,
 		base: strings.TrimRight(cmp.Or(cfg.URL, DefaultURL), "/") + "/"}
 	return newModel(p.post, cfg.URL, cfg)
 }
@@ -65,13 +65,13 @@ func (m *Model) Describe() machine.ModelInfo {
 	return machine.ModelInfo{Name: m.cfg.Model, Provider: m.provider, MaxOutputTokens: m.cfg.MaxTokens}
 }
 
-// poster sends requests to an address.
-type poster struct {
+// endpoint sends requests to an address.
+type endpoint struct {
 	client    *http.Client
 	base, key string
 }
 
-func (p poster) post(ctx context.Context, head *kit.Head, path string, body []byte) (*http.Response, error) {
+func (p endpoint) post(ctx context.Context, head *kit.Head, path string, body []byte) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.base+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err

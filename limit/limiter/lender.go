@@ -25,9 +25,9 @@ const (
 	kept = 1000
 )
 
-// above is what a scope borrows from: the record of the store or, while that is lost, a part of its last
+// lender is what a scope borrows from: the record of the store or, while that is lost, a part of its last
 // state. The fields are guarded by l.mu.
-type above struct {
+type lender struct {
 	l      *Limiter
 	s      *scope
 	config limit.Config
@@ -43,7 +43,7 @@ type above struct {
 	last limit.State
 	seen int64
 	skew time.Duration
-	// down is set while the breaker above is open.
+	// down is set while the breaker of the lender is open.
 	down bool
 	// own takes the place of a store that is lost; nil if it is not. It is tried again at retry, after ever
 	// longer pauses.
@@ -54,10 +54,10 @@ type above struct {
 	untold []limit.Event
 }
 
-// todo is what the limiter above is to be told.
+// todo is what the lender is to be told.
 type todo struct {
 	events []limit.Event
-	// ask is what is asked for, and asked its ID above, 0 before it has one. anew is set if it takes the place
+	// ask is what is asked for, and asked its ID at the lender, 0 before it has one. anew is set if it takes the place
 	// of the one with that ID.
 	ask   *limit.Event
 	asked int64
@@ -67,17 +67,17 @@ type todo struct {
 }
 
 // quiet reports whether there is nothing to tell.
-func (b *above) quiet() bool {
+func (b *lender) quiet() bool {
 	return b.asking == nil && !b.finding && len(b.events) == 0 && b.own == nil
 }
 
 // borrow asks for calls.
-func (b *above) borrow(ask *limit.Event) {
+func (b *lender) borrow(ask *limit.Event) {
 	b.ask, b.anew, b.look = ask, true, b.l.clock.Now()
 }
 
-// settle tells how a call ended that was granted from what lender lent.
-func (b *above) settle(ev limit.Event, lender int64) {
+// settle tells how a call ended that was granted from what the lender lent.
+func (b *lender) settle(ev limit.Event, lender int64) {
 	ev.ID = lender
 	b.events = append(b.events, ev)
 	by := b.l.clock.Now()
@@ -96,7 +96,7 @@ func sooner(a, b time.Time) time.Time {
 }
 
 // next is when it has something to do; zero is never.
-func (b *above) next() time.Time {
+func (b *lender) next() time.Time {
 	at := b.retry
 	if b.asking == nil {
 		at = sooner(at, sooner(b.tell, b.look))
@@ -109,7 +109,7 @@ func (b *above) next() time.Time {
 }
 
 // tick does what is due.
-func (b *above) tick(now time.Time) {
+func (b *lender) tick(now time.Time) {
 	due := func(at time.Time) bool { return !at.IsZero() && !at.After(now) }
 	if due(b.retry) && !b.finding {
 		b.retry, b.finding = time.Time{}, true
@@ -125,13 +125,13 @@ func (b *above) tick(now time.Time) {
 }
 
 // start begins to ask the store.
-func (b *above) start() {
+func (b *lender) start() {
 	b.asking = make(chan struct{})
 	go b.sync()
 }
 
 // flush waits until the store was told all. l.mu is held, and free meanwhile.
-func (b *above) flush(ctx context.Context) error {
+func (b *lender) flush(ctx context.Context) error {
 	for b.own == nil && (b.asking != nil || len(b.events) > 0) {
 		if b.asking == nil {
 			b.start()
@@ -154,14 +154,14 @@ func (b *above) flush(ctx context.Context) error {
 }
 
 // take returns what there is to tell, for an attempt to do so.
-func (b *above) take() todo {
+func (b *lender) take() todo {
 	t := b.todo
 	b.events, b.anew, b.tell, b.look = nil, false, time.Time{}, time.Time{}
 	return t
 }
 
 // sync tells the store what there is to tell, and takes what it lends.
-func (b *above) sync() {
+func (b *lender) sync() {
 	l := b.l
 	l.mu.Lock()
 	t := b.take()
@@ -181,7 +181,7 @@ func (b *above) sync() {
 
 // exchange makes the exchange with the store. Nobody waits longer than patience for it, even if the store
 // does not heed the end of its context. It changes nothing of b.
-func (b *above) exchange(t todo) (outcome, error) {
+func (b *lender) exchange(t todo) (outcome, error) {
 	ctx, stop := context.WithTimeout(context.Background(), patience)
 	defer stop()
 	type answer struct {
@@ -202,7 +202,7 @@ func (b *above) exchange(t todo) (outcome, error) {
 }
 
 // tried tries to make the exchange until no other process is faster.
-func (b *above) tried(ctx context.Context, t todo) (outcome, error) {
+func (b *lender) tried(ctx context.Context, t todo) (outcome, error) {
 	for range tries {
 		out, swapped, err := b.try(ctx, t)
 		if err != nil || swapped {
@@ -212,7 +212,7 @@ func (b *above) tried(ctx context.Context, t todo) (outcome, error) {
 	return outcome{}, errors.New("too many processes change the record at once")
 }
 
-func (b *above) try(ctx context.Context, t todo) (outcome, bool, error) {
+func (b *lender) try(ctx context.Context, t todo) (outcome, bool, error) {
 	store := b.l.cfg.Store
 	old, err := store.Load(ctx, b.s.name)
 	if err != nil {
@@ -232,7 +232,7 @@ func (b *above) try(ctx context.Context, t todo) (outcome, bool, error) {
 }
 
 // lent passes on what was lent, or notes when to look for it.
-func (b *above) lent(t *todo, out *outcome) {
+func (b *lender) lent(t *todo, out *outcome) {
 	b.l.breaker(b.s, b.down, out.state.Breaker.Open)
 	b.down = out.state.Breaker.Open
 	if t.ask == nil {
@@ -261,7 +261,7 @@ const (
 
 // lose goes on without the store. What was to be told is told to the part that is left, and to the store
 // later.
-func (b *above) lose(untold []limit.Event, err error) {
+func (b *lender) lose(untold []limit.Event, err error) {
 	now := b.l.clock.Now()
 	b.events = append(untold, b.events...)
 	b.look = now
@@ -281,7 +281,7 @@ func (b *above) lose(untold []limit.Event, err error) {
 }
 
 // alone is sync without a store.
-func (b *above) alone(now time.Time) {
+func (b *lender) alone(now time.Time) {
 	t := b.take()
 	out := b.own.play(now.Add(b.skew), &t, b.l.name)
 	out.skew = b.skew
@@ -294,7 +294,7 @@ func (b *above) alone(now time.Time) {
 }
 
 // find looks whether the store can be used again: whether it can be told what it was not told.
-func (b *above) find() {
+func (b *lender) find() {
 	l := b.l
 	l.mu.Lock()
 	t := todo{events: b.untold, write: true}
@@ -316,10 +316,10 @@ func (b *above) find() {
 }
 
 // know notes what the store has.
-func (b *above) know(out *outcome) { b.last, b.seen, b.skew = out.state, out.seen, out.skew }
+func (b *lender) know(out *outcome) { b.last, b.seen, b.skew = out.state, out.seen, out.skew }
 
 // breaker is the breaker that counts, and the time by which it goes.
-func (b *above) breaker(now time.Time) (*limit.Breaker, time.Time) {
+func (b *lender) breaker(now time.Time) (*limit.Breaker, time.Time) {
 	st := &b.last
 	if b.own != nil {
 		st = &b.own.State
