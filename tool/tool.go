@@ -19,14 +19,14 @@ type Tool struct {
 	name        string
 	description string
 	schema      *schema.Schema
-	edge
+	jsonFunc
 	// object reports that every result is a JSON object.
 	object bool
 	declarations
 }
 
-// edge is a tool's function behind the generic edge: arguments and results are JSON.
-type edge struct {
+// jsonFunc is a tool's function behind the generic edge: arguments and results are JSON.
+type jsonFunc struct {
 	// run calls the function with arguments that passed the check, and what the check made of them.
 	run func(ctx context.Context, args []byte, checked any) (result []byte, err error)
 	// result returns a result that was given from outside as one of the function, in canonical form.
@@ -82,11 +82,11 @@ func ofFunction[A, R any](fn func(ctx context.Context, args A) (R, error), opts 
 	if err := formFault(result); err != nil {
 		return nil, fmt.Errorf("the result: %w", err)
 	}
-	return &Tool{object: isObject(result), schema: typed.Schema(), edge: typedEdge(fn), declarations: said}, nil
+	return &Tool{object: isObject(result), schema: typed.Schema(), jsonFunc: typedEdge(fn), declarations: said}, nil
 }
 
-func typedEdge[A, R any](fn func(context.Context, A) (R, error)) edge {
-	return edge{
+func typedEdge[A, R any](fn func(context.Context, A) (R, error)) jsonFunc {
+	return jsonFunc{
 		run: func(ctx context.Context, _ []byte, checked any) ([]byte, error) {
 			r, err := fn(ctx, *checked.(*A))
 			if err != nil {
@@ -135,7 +135,7 @@ func Raw(
 			name)
 	}
 	return &Tool{
-		name: name, description: description, schema: s, edge: rawEdge(fn), declarations: said,
+		name: name, description: description, schema: s, jsonFunc: rawEdge(fn), declarations: said,
 	}, nil
 }
 
@@ -149,7 +149,7 @@ func takesObjects(text []byte) bool {
 	return top.Type == nil || top.Type == "object" || slices.Contains(several, any("object"))
 }
 
-func rawEdge(fn func(context.Context, json.RawMessage) (json.RawMessage, error)) edge {
+func rawEdge(fn func(context.Context, json.RawMessage) (json.RawMessage, error)) jsonFunc {
 	run := func(ctx context.Context, args []byte, _ any) ([]byte, error) {
 		r, err := fn(ctx, slices.Clone(args))
 		if err != nil {
@@ -164,7 +164,7 @@ func rawEdge(fn func(context.Context, json.RawMessage) (json.RawMessage, error))
 		}
 		return result, nil
 	}
-	return edge{run, canon.JSON}
+	return jsonFunc{run, canon.JSON}
 }
 
 func nameError(name string) error {
@@ -197,7 +197,7 @@ func (t *Tool) Check(args []byte) []fault.Issue { return t.schema.Check(args) }
 // done, and returns it as canonical JSON. The error says what is wrong with it; the values of [Raw] may be
 // any JSON.
 func (t *Tool) Result(given []byte) ([]byte, error) {
-	result, err := t.edge.result(given)
+	result, err := t.jsonFunc.result(given)
 	if err != nil {
 		return nil, fmt.Errorf("tool %q: the result: %w", t.name, err)
 	}

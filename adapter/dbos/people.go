@@ -37,8 +37,8 @@ type board struct {
 	Given []machine.Given `json:"given,omitempty"`
 }
 
-// letter is a person's answer in a message, with the key by which its sender is told what came of it.
-type letter struct {
+// answerMessage is a person's answer in a message, with the key by which its sender is told what came of it.
+type answerMessage struct {
 	Key    string           `json:"key"`
 	Answer machine.Response `json:"answer"`
 }
@@ -98,7 +98,7 @@ func (f *flow) publish() error {
 
 // answered feeds an answer to the core, if it fits, and tells its sender what came of it.
 func (f *flow) answered(text string) error {
-	var in letter
+	var in answerMessage
 	if engine.Unmarshal([]byte(text), &in) != nil {
 		return nil
 	}
@@ -167,7 +167,7 @@ func Answer(c sdk.Client, id string, answer machine.Response, timeout time.Durat
 		answer.At = time.Now().UTC()
 	}
 	key := rand.Text()
-	text, err := engine.Marshal(letter{key, answer})
+	text, err := engine.Marshal(answerMessage{key, answer})
 	if err != nil {
 		return fmt.Errorf("dbos: the answer: %w", err)
 	}

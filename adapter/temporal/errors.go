@@ -40,8 +40,8 @@ type RunError struct {
 // Error returns the text. An error of user code has the same text as in process.
 func (e *RunError) Error() string { return e.Text }
 
-// trouble is an error that ends a run, as a value.
-type trouble struct {
+// errorValue is an error that ends a run, as a value.
+type errorValue struct {
 	Text string     `json:"text,omitempty"`
 	Size *SizeError `json:"size,omitempty"`
 }
@@ -49,21 +49,21 @@ type trouble struct {
 // maxText bounds the text of an error in the history, in bytes.
 const maxText = 8 << 10
 
-func troubled(err error) *trouble {
+func troubled(err error) *errorValue {
 	if err == nil {
 		return nil
 	}
 	if size, ok := errors.AsType[*SizeError](err); ok {
-		return &trouble{Size: size}
+		return &errorValue{Size: size}
 	}
 	if run, ok := errors.AsType[*RunError](err); ok {
-		return &trouble{Text: cut(utf8(run.Text), maxText)}
+		return &errorValue{Text: cut(utf8(run.Text), maxText)}
 	}
-	return &trouble{Text: cut(utf8(err.Error()), maxText)}
+	return &errorValue{Text: cut(utf8(err.Error()), maxText)}
 }
 
-// err returns a trouble as an error; nil stays nil.
-func (t *trouble) err() error {
+// err returns the value as an error; nil stays nil.
+func (t *errorValue) err() error {
 	switch {
 	case t == nil:
 		return nil

@@ -35,7 +35,7 @@ type Export struct {
 // been paid for twice. Progress, and results that arrived before their turn, are left out. The errors are
 // those of [Export.Replay].
 func (x Export) Journal(ctx context.Context, histories []*historypb.History, to io.Writer) error {
-	t := &tape{ctx: ctx}
+	t := &journalWriter{ctx: ctx}
 	if err := x.replay(histories, t.hooks()); err != nil {
 		return err
 	}
@@ -116,15 +116,15 @@ func Histories(ctx context.Context, c client.Client, id string) ([]*historypb.Hi
 var errNoBeginning = errors.New("temporal: the histories lack the beginning of the run; " +
 	"pass all of them, oldest first")
 
-// tape writes a journal from the hooks of a replay.
-type tape struct {
+// journalWriter writes a journal from the hooks of a replay.
+type journalWriter struct {
 	ctx   context.Context
 	store oneJournal
 	j     *journal.Journal
 	err   error
 }
 
-func (t *tape) hooks() hooks {
+func (t *journalWriter) hooks() hooks {
 	return hooks{
 		opened: func(in order, b begun, st machine.State) { t.do(func() error { return t.open(in, b, st) }) },
 		step: func(ev machine.Event, effects []machine.Effect, st machine.State) {
@@ -140,13 +140,13 @@ func (t *tape) hooks() hooks {
 }
 
 // do calls a function unless an earlier one failed.
-func (t *tape) do(one func() error) {
+func (t *journalWriter) do(one func() error) {
 	if t.err == nil {
 		t.err = one()
 	}
 }
 
-func (t *tape) open(in order, b begun, st machine.State) (err error) {
+func (t *journalWriter) open(in order, b begun, st machine.State) (err error) {
 	if t.j != nil {
 		return errors.New("temporal: the histories are of two runs; pass those of one")
 	}
@@ -162,7 +162,7 @@ func (t *tape) open(in order, b begun, st machine.State) (err error) {
 	return t.j.Begin(h, st)
 }
 
-func (t *tape) close() error {
+func (t *journalWriter) close() error {
 	if t.err == nil && t.j == nil {
 		t.err = errNoBeginning
 	}

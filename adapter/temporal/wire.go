@@ -91,7 +91,7 @@ type begun struct {
 	// Agents are the tools that are agents, with what each of their runs begins with.
 	Agents map[string]order `json:"agents,omitempty"`
 	// Trouble is the reason why the worker cannot begin the run.
-	Trouble *trouble `json:"trouble,omitempty"`
+	Trouble *errorValue `json:"trouble,omitempty"`
 }
 
 // carried is the state of a run that continues in a new history.
@@ -151,7 +151,7 @@ type modelCall struct {
 type outcome struct {
 	// Failure is the error of the code, and Trouble one that ends the run.
 	Failure *RemoteError `json:"failure,omitempty"`
-	Trouble *trouble     `json:"trouble,omitempty"`
+	Trouble *errorValue  `json:"trouble,omitempty"`
 	// Refused says what the worker lacks. Nothing was begun.
 	Refused string `json:"refused,omitempty"`
 	// Tries is how often Temporal began the activity: more than once if a worker died.
@@ -214,7 +214,7 @@ type thinkResult struct {
 	Reduced *machine.Reduced `json:"reduced,omitempty"`
 	// Reductions are the results for the notices.
 	Reductions []machine.Reduced `json:"reductions,omitempty"`
-	Trouble    *trouble          `json:"trouble,omitempty"`
+	Trouble    *errorValue       `json:"trouble,omitempty"`
 }
 
 // plannerCall is the input of a planner.
@@ -228,7 +228,7 @@ type plannerCall struct {
 type plannerResult struct {
 	Plan    machine.Plan `json:"plan"`
 	Failure *RemoteError `json:"failure,omitempty"`
-	Trouble *trouble     `json:"trouble,omitempty"`
+	Trouble *errorValue  `json:"trouble,omitempty"`
 }
 
 // promptCall is the input of the code that makes prompts, prompt its result.
@@ -240,7 +240,7 @@ type promptCall struct {
 type promptResult struct {
 	System  string            `json:"system,omitempty"`
 	Add     []message.Message `json:"add,omitempty"`
-	Trouble *trouble          `json:"trouble,omitempty"`
+	Trouble *errorValue       `json:"trouble,omitempty"`
 }
 
 // report is the result of the workflow, however its run ended.
@@ -249,7 +249,7 @@ type report struct {
 	State     json.RawMessage `json:"state,omitempty"`
 	Cause     *RemoteError    `json:"cause,omitempty"`
 	MaybePaid int             `json:"maybe_paid,omitempty"`
-	Trouble   *trouble        `json:"trouble,omitempty"`
+	Trouble   *errorValue     `json:"trouble,omitempty"`
 	// Usage and Cost are what a run within a call consumed, if it is one; no Cost means that it is unknown.
 	Usage message.Usage `json:"usage,omitzero"`
 	Cost  *int64        `json:"cost,omitempty"`
