@@ -82,7 +82,8 @@ func documentCode(n httphint.Node) string {
 	return code
 }
 
-// isDaily reports whether one of the quotas that the body says are violated, in Google's form, is per day or 0.
+// isDaily reports whether one of the quotas that the body says are violated, in Google's form, is per day or
+// 0.
 func (e *evidence) isDaily() bool {
 	violated := httphint.Detail(e.body, "QuotaFailure").At("violations").Items()
 	return slices.ContainsFunc(violated, func(v httphint.Node) bool {

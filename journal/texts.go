@@ -17,8 +17,8 @@ import (
 )
 
 // fieldContent says what a field of a recorded type holds: the value of its tag `redact`. It decides which
-// rules leave the field out. Every field with text has the tag. With "keep" the field and all below it is written
-// as it is: it is the program's own, a key or a digest, or made of the redacted events.
+// rules leave the field out. Every field with text has the tag. With "keep" the field and all below it is
+// written as it is: it is the program's own, a key or a digest, or made of the redacted events.
 type fieldContent string
 
 const (

@@ -17,8 +17,8 @@ import (
 //
 // It uses the recorded outcomes in order, with the time that each took: replies, failed calls, ends of tool
 // calls, answers of planners. Waits are computed again. A model is assumed to reply the same to a differently
-// worded prompt, and if it is told elsewhere that it repeats itself. If the run would ask for something that the record does not have, the rest is unknown, and
-// [RunOutlook].Silent says so.
+// worded prompt, and if it is told elsewhere that it repeats itself. If the run would ask for something that
+// the record does not have, the rest is unknown, and [RunOutlook].Silent says so.
 type WhatIf struct {
 	// Policy replaces the recorded policy; nil keeps it.
 	Policy *policy.Set

@@ -67,7 +67,8 @@ func (s *step) paced(resource string, limit, period int64) (p *Paced, changed bo
 	return &s.Windows[len(s.Windows)-1], true
 }
 
-// countDown notes what is left of a long window, less the calls in flight, which the response may not have seen.
+// countDown notes what is left of a long window, less the calls in flight, which the response may not have
+// seen.
 func (s *step) countDown(w *ratelimit.Window) {
 	if !w.Remaining.Known || !w.ResetsIn.Known {
 		return

@@ -70,8 +70,8 @@ func (st *State) ceiling() (top int64) {
 
 // climb raises the pace after a grant. While it seeks, it doubles in the time of the ramp, up to the knee, if
 // that is known, and otherwise to little more than twice what was really granted. From then on it rises the
-// faster, the farther it is from the knee: it is soon back, tries carefully where it was refused, and looks on
-// beyond. Only time in which calls were made counts.
+// faster, the farther it is from the knee: it is soon back, tries carefully where it was refused, and looks
+// on beyond. Only time in which calls were made counts.
 func (st *State) climb(used int64) {
 	if !st.Seeking {
 		rise := st.Knee + 16*max(st.Knee-st.Pace, st.Pace-st.Knee, st.Doubt)

@@ -601,7 +601,8 @@ func TestAMinuteThatIsUsedUpTellsWhatItAllows(t *testing.T) {
 	assert.Less(t, refused, 800)
 }
 
-// A shared limiter asks once for all that wait, at the place of the first one, and anew once another goes before.
+// A shared limiter asks once for all that wait, at the place of the first one, and anew once another goes
+// before.
 func TestASharedLimiterAsksAnewForACallThatGoesBefore(t *testing.T) {
 	l := newLimiter(t, limit.Config{Shared: true})
 	places := []time.Duration{}
@@ -622,7 +623,8 @@ func toldOf(n int64) *ratelimit.State {
 	}}
 }
 
-// A call that was made before the limit became known and is refused after says nothing of the pace that is kept now.
+// A call that was made before the limit became known and is refused after says nothing of the pace that is
+// kept now.
 func TestARefusalFromBeforeTheLimitWasKnownCutsNoPace(t *testing.T) {
 	l := newLimiter(t, limit.Config{})
 	l.ask(ids(1, 100)...)

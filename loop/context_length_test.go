@@ -331,8 +331,8 @@ func TestACallThatAskedAgainInDoubtStaysInThePrompt(t *testing.T) {
 	assert.Contains(t, m.last[1].Text, `- pay {"n":30}: its effect may or may not have happened`)
 }
 
-// A session that was restored knows of its conversation what it knew: which calls had an effect, also of those
-// in texts, and whose effect nobody knows; and what prompts leave out.
+// A session that was restored knows of its conversation what it knew: which calls had an effect, also of
+// those in texts, and whose effect nobody knows; and what prompts leave out.
 func TestARestoredSessionLosesNoReceipt(t *testing.T) {
 	type in struct {
 		N int `json:"n"`

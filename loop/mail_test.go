@@ -382,8 +382,8 @@ func TestAnApproverAndAPersonAreNotBothHeard(t *testing.T) {
 	}
 }
 
-// A process that dies after its approver's answer was recorded, and before it left the inbox, leaves nothing to
-// be told.
+// A process that dies after its approver's answer was recorded, and before it left the inbox, leaves nothing
+// to be told.
 func TestAnApproversAnswerIsTakenOnce(t *testing.T) {
 	var made payments
 	store := &postbox{stuck: true}

@@ -132,9 +132,9 @@ func (p *process) askPeople(now time.Time) ([]machine.Effect, error) {
 	return effects, err
 }
 
-// putFirst puts an answer that was given here into the inbox, if that keeps it: at, or at its At. It is the first
-// there, or the error is of [machine.ErrAnswered]. Other errors are those of an answer that does not fit, and
-// of the inbox. An inbox that does not keep it is only looked into.
+// putFirst puts an answer that was given here into the inbox, if that keeps it: at, or at its At. It is the
+// first there, or the error is of [machine.ErrAnswered]. Other errors are those of an answer that does not
+// fit, and of the inbox. An inbox that does not keep it is only looked into.
 func (p *process) putFirst(at time.Time, answer *machine.Response) (item journal.Item, err error) {
 	if !p.remembers() {
 		if p.waitsInInbox(answer.Question) {

@@ -517,8 +517,8 @@ func TestNoSessionWakesBeforeItIsAnswered(t *testing.T) {
 	})
 }
 
-// The context of an approver says why it has ended, and when it will: at the question's deadline or at the run's, also where
-// the two are one.
+// The context of an approver says why it has ended, and when it will: at the question's deadline or at the
+// run's, also where the two are one.
 func TestTheContextOfAnApproverEndsByItsDeadline(t *testing.T) {
 	for name, c := range map[string]struct{ question, run time.Duration }{
 		"the question's": {time.Minute, time.Hour},

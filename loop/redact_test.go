@@ -222,8 +222,8 @@ func TestResultsThatAreHandedOverAreRedacted(t *testing.T) {
 	}
 }
 
-// With replies left out, the name of a tool that does not exist is left out, too: also where the text of its call
-// has it.
+// With replies left out, the name of a tool that does not exist is left out, too: also where the text of its
+// call has it.
 func TestTheTextOfACallDoesNotNameWhatIsLeftOut(t *testing.T) {
 	dir := journal.Dir(t.TempDir())
 	j, err := journal.Open(t.Context(), dir, "order-42", journal.Settings{Redact: &journal.Redaction{Replies: true}})

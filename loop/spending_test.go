@@ -402,8 +402,8 @@ func TestAModelIsAskedForLessOnce(t *testing.T) {
 	assert.Len(t, model.Requests(), 2)
 }
 
-// A model call that is left costs what was projected, because the provider may bill it: the run was cancelled,
-// or the user has said something else. A call that was never made costs nothing.
+// A model call that is left costs what was projected, because the provider may bill it: the run was
+// cancelled, or the user has said something else. A call that was never made costs nothing.
 func TestACallThatIsLeftIsPaid(t *testing.T) {
 	bounds := policy.Spending{Session: policy.Allowance{Cost: new(int64(50_000))}, MaxReply: new(int64(20))}
 	t.Run("cancelled", func(t *testing.T) {
@@ -451,8 +451,8 @@ func TestACallThatIsLeftIsPaid(t *testing.T) {
 	})
 }
 
-// A model call that a shutdown cut off may have been paid for. The run that ends before it is made again counts
-// it as estimated; the one that makes it again counts that one.
+// A model call that a shutdown cut off may have been paid for. The run that ends before it is made again
+// counts it as estimated; the one that makes it again counts that one.
 func TestACallThatAShutdownCutOffIsPaidByARunThatEndsBeforeItIsMadeAgain(t *testing.T) {
 	cfg := spending(policy.Spending{Session: policy.Allowance{Cost: new(int64(50_000))}, MaxReply: new(int64(20))})
 	for name, late := range map[string]bool{"at its deadline": true, "called again": false} {

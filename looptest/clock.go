@@ -13,9 +13,9 @@ import (
 // The time limits of calls are different, because a call that returns has none to wait for. Only if nothing
 // happens for [Clock.Patience] of real time, the time moves to the next limit. So a call that hangs on
 // purpose is timed out, and a call that returns within that time is not. While goroutines of the process
-// compute, the clock is forty times as patient. This is for tests that wait on purpose; the tests of a program
-// that is slow for other reasons should use package testing/synctest, whose time moves exactly when nothing
-// can happen any more.
+// compute, the clock is forty times as patient. This is for tests that wait on purpose; the tests of a
+// program that is slow for other reasons should use package testing/synctest, whose time moves exactly when
+// nothing can happen any more.
 //
 // Only one run at a time may wait on it; otherwise it is safe for concurrent use. For a clock that moves only
 // when told to, use the Mock of github.com/benbjohnson/clock.

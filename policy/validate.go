@@ -168,7 +168,8 @@ func (s *Set) approvalFault(of Target, f fields.Faults) bool {
 	return member != ""
 }
 
-// basesFault reports layers that are valid alone and merge to a policy with bases but no strategy to use them.
+// basesFault reports layers that are valid alone and merge to a policy with bases but no strategy to use
+// them.
 func (s *Set) basesFault(of Target, f fields.Faults) bool {
 	layers := s.layers(of)
 	if !slices.ContainsFunc(layers, func(n named) bool { return len(n.layer.Bases) > 0 }) {

@@ -24,8 +24,8 @@ func bySide(b *testing.B, ours, peer func()) {
 	b.ReportMetric(0, "ns/op") // that of all rounds together says nothing
 }
 
-// BenchmarkLarge checks a good document of 1 MB, beside jsontext, which only reads its tokens. What users would
-// write otherwise is a line of its own.
+// BenchmarkLarge checks a good document of 1 MB, beside jsontext, which only reads its tokens. What users
+// would write otherwise is a line of its own.
 func BenchmarkLarge(b *testing.B) {
 	typed, err := schema.For[order]()
 	require.NoError(b, err)

@@ -81,7 +81,8 @@ func (f *collector) memberName(m value) {
 	}
 }
 
-// missing reports members that are absent, of those wanted. because is the member that requires them, if one does.
+// missing reports members that are absent, of those wanted. because is the member that requires them, if one
+// does.
 func (f *collector) missing(rule string, wanted []string, because string, has func(name string) bool) {
 	for _, lacks := range wanted {
 		if f.tellsEnough() {
@@ -145,8 +146,8 @@ func (f *collector) bounded(count int, least, most *int, tooFew, tooMany string)
 	}
 }
 
-// str applies the keywords of strings. Lengths count characters, of which a text has at most as many as bytes,
-// and at least a quarter as many.
+// str applies the keywords of strings. Lengths count characters, of which a text has at most as many as
+// bytes, and at least a quarter as many.
 func (f *collector) str() {
 	n, text := f.n, f.v.text()
 	isShort := n.MinLength != nil && len(text)/utf8.UTFMax < *n.MinLength

@@ -88,8 +88,8 @@ func ParseState(data []byte) (State, error) {
 	return w.state()
 }
 
-// ParseContents reads a snapshot with its conversation. It refuses what [ParseState] does, an invalid message,
-// and what does not fit the conversation.
+// ParseContents reads a snapshot with its conversation. It refuses what [ParseState] does, an invalid
+// message, and what does not fit the conversation.
 func ParseContents(data []byte) (c Contents, err error) {
 	w, err := parse(data)
 	if err != nil {

@@ -307,8 +307,8 @@ func ordering(t *testing.T) *tool.Set {
 	return set
 }
 
-// What a check makes is used: running a tool of a raw schema takes the text that is checked, and the copy that is
-// the tool's own, but no canonical form.
+// What a check makes is used: running a tool of a raw schema takes the text that is checked, and the copy
+// that is the tool's own, but no canonical form.
 func TestRunningARawToolMakesNoCanonicalForm(t *testing.T) {
 	raw, err := tool.Raw("note", "", []byte(`{}`), func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil })
 	require.NoError(t, err)

@@ -251,7 +251,8 @@ func TestACharacterThatIsCutInTwoIsOne(t *testing.T) {
 
 // The index says which block an event is of. Gateways leave gaps, end blocks that never began, and give an
 // index again once its block is over (https://github.com/jundot/omlx/issues/1353,
-// https://github.com/QuantumNous/new-api/issues/5482, https://github.com/anthropics/anthropic-sdk-typescript/issues/879).
+// https://github.com/QuantumNous/new-api/issues/5482,
+// https://github.com/anthropics/anthropic-sdk-typescript/issues/879).
 func TestTheIndexSaysWhichBlockAnEventIsOf(t *testing.T) {
 	event := func(doc string) string { return "data: " + doc + "\n\n" }
 	begins := func(index, block string) string {

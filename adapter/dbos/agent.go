@@ -34,8 +34,8 @@ const (
 )
 
 // Agent configures the runs of an agent, as [loop.New] and its options do in process. Do not change it after
-// [Register]. Not supported are a limiter, single actions, user's messages during a run, and code that changes
-// the policy.
+// [Register]. Not supported are a limiter, single actions, user's messages during a run, and code that
+// changes the policy.
 type Agent struct {
 	// Name is a part of the name of the workflow; empty means [DefaultAgent]. A context may have several
 	// agents.
@@ -323,9 +323,9 @@ type report struct {
 // [*RunError] says why a run could not continue; any other error is DBOS's.
 //
 // A workflow that DBOS cancels has no report. Result then reads its record: the run ended with
-// [policy.ReasonCancelled], what is recorded was done, and calls that had begun are in doubt, because DBOS drops
-// what a step under way does. The workflow may be resumed. The run of [Registered.Start] waits for the step under
-// way if its process makes it, that of [Registered.Get] does not. That of [Get] has DBOS's error.
+// [policy.ReasonCancelled], what is recorded was done, and calls that had begun are in doubt, because DBOS
+// drops what a step under way does. The workflow may be resumed. The run of [Registered.Start] waits for the
+// step under way if its process makes it, that of [Registered.Get] does not. That of [Get] has DBOS's error.
 func (r *Run) Result() (loop.Result, error) {
 	text, err := r.h.GetResult()
 	gone := errors.Is(err, sdk.ErrWorkflowCancelled) || errors.Is(err, sdk.ErrAwaitedWorkflowCancelled)

@@ -62,8 +62,8 @@ func TestACallIsForcedAsInProcess(t *testing.T) {
 	assert.ErrorContains(t, err, `there is no tool "book"`)
 }
 
-// A deadline that a model or a tool gives a context of its own is a timeout of the call, and not the end of the
-// run.
+// A deadline that a model or a tool gives a context of its own is a timeout of the call, and not the end of
+// the run.
 func TestADeadlineOfAModelsOwnIsATimeout(t *testing.T) {
 	late := fmt.Errorf("post: %w", context.DeadlineExceeded)
 	var searched atomic.Int32
@@ -174,7 +174,8 @@ func TestErrorsReadAsInProcess(t *testing.T) {
 	}
 }
 
-// A sleep may end a little before its time, or the clock may be set back in it. The wait is over all the same.
+// A sleep may end a little before its time, or the clock may be set back in it. The wait is over all the
+// same.
 func TestASleepThatEndsEarlyIsOver(t *testing.T) {
 	limited := &fault.ProviderError{Class: fault.RateLimit, RetryAfter: time.Second}
 	a := Agent{

@@ -181,7 +181,8 @@ func work(url string) error {
 // and one that is not made, or of which nobody knows, is in doubt.
 func TestRunsOutliveKilledProcesses(t *testing.T) { outlives(t, hangs, "", "") }
 
-// The same is so if an agent of the agent does the work, in a child workflow: the run around it goes on with that.
+// The same is so if an agent of the agent does the work, in a child workflow: the run around it goes on with
+// that.
 func TestAgentsOutliveKilledProcesses(t *testing.T) {
 	outlives(t, append([]string{"1 desk model", "1 desk step run_tools", "2 desk model", "1 desk step stop"}, hangs...), "yes", ".1.1.1")
 }

@@ -107,8 +107,8 @@ func agentsIn(all []random.Agent, h hooks) (made []AgentTool) {
 	return made
 }
 
-// beginsHere has the agents of an agent begin their runs as workflows of the test. The sessions of several cases
-// have the same ids, so their workflows have that of the case before them.
+// beginsHere has the agents of an agent begin their runs as workflows of the test. The sessions of several
+// cases have the same ids, so their workflows have that of the case before them.
 func (s *casesOfTest) beginsHere(own *agent, of string) {
 	for _, a := range own.agents {
 		a.hooks.begin = func(ctx sdk.Context, id, order string) (sdk.WorkflowHandle[string], error) {

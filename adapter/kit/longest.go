@@ -24,8 +24,8 @@ var longest = []struct {
 		`\(inclusive\) to (\d+) \(exclusive\)`), 1},
 }
 
-// longestAdvice goes with such a refusal. A budget asks for replies as long as what is left of it, unless a config
-// says how long they can be.
+// longestAdvice goes with such a refusal. A budget asks for replies as long as what is left of it, unless a
+// config says how long they can be.
 const longestAdvice = "set Config.MaxTokens to the most that the model can write"
 
 // longestReply returns the most tokens of a reply that a model can write, if its refusal says so; else 0.

@@ -47,8 +47,9 @@ const (
 	between = blank + ",:"
 )
 
-// parts cuts the object or the list at the beginning of raw, which begins with open, into its names and values
-// in turn, or its items; false if there is none. Nothing is copied: replies are large. rest is what follows.
+// parts cuts the object or the list at the beginning of raw, which begins with open, into its names and
+// values in turn, or its items; false if there is none. Nothing is copied: replies are large. rest is what
+// follows.
 func parts(raw []byte, open byte) (all []json.RawMessage, rest []byte, ok bool) {
 	raw = bytes.TrimLeft(raw, blank)
 	if len(raw) == 0 || raw[0] != open {

@@ -132,7 +132,8 @@ func TestASessionThatIsGoneIsOpenedAgain(t *testing.T) {
 		"a text":   {http.StatusNotFound, "session not found"},
 		"JSON-RPC": {http.StatusNotFound, `{"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":null}`},
 		"Python":   {http.StatusBadRequest, "Bad Request: No valid session ID provided"},
-		// https://github.com/mcp-use/mcp-use/issues/1133, https://github.com/DAWNCR0W/affine-mcp-server/issues/301, https://github.com/mark3labs/mcp-go/pull/689
+		// https://github.com/mcp-use/mcp-use/issues/1133, https://github.com/DAWNCR0W/affine-mcp-server/issues/301,
+		// https://github.com/mark3labs/mcp-go/pull/689
 		"TypeScript, kept elsewhere": {http.StatusBadRequest, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: Server not initialized"},"id":null}`},
 		"TypeScript, by hand":        {http.StatusBadRequest, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID or not an initialize request"},"id":null}`},
 		"mcp-go":                     {http.StatusBadRequest, "Invalid session ID"},

@@ -344,8 +344,8 @@ func TestNamesAreThoseOfTheConventions(t *testing.T) {
 	}, operations)
 }
 
-// https://opentelemetry.io/docs/specs/semconv/gen-ai/mcp/: a result with isError is a "tool_error". A call without a result has the class
-// of its error.
+// https://opentelemetry.io/docs/specs/semconv/gen-ai/mcp/: a result with isError is a "tool_error". A call
+// without a result has the class of its error.
 func TestAnErrorOfAToolOverMCPIsAToolError(t *testing.T) {
 	for want, failed := range map[string]error{"tool_error": tool.Fail("sold out"), "network": &fault.ProviderError{Class: fault.Network, Final: true}} {
 		b := newBackend(t, otel.Config{})

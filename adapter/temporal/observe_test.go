@@ -48,7 +48,8 @@ func TestObserversOfAWorkflow(t *testing.T) {
 	assert.Equal(t, "the code [secret left out]", hidden)
 }
 
-// A failed tool is told as one, and secrets in arguments that a person changed must not be logged, as in process.
+// A failed tool is told as one, and secrets in arguments that a person changed must not be logged, as in
+// process.
 func TestObserversHearWhatTheyHearInProcess(t *testing.T) {
 	type card struct {
 		Code string `json:"code" retake:"secret"`

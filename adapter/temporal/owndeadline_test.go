@@ -15,8 +15,8 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// A deadline that a model, a tool or a try gives a context of its own is a timeout of the call, and not the end
-// of the run.
+// A deadline that a model, a tool or a try gives a context of its own is a timeout of the call, and not the
+// end of the run.
 func TestADeadlineOfAModelsOwnIsATimeout(t *testing.T) {
 	late, searched := fmt.Errorf("post: %w", context.DeadlineExceeded), 0
 	tools, err := tool.NewSet(tool.New("search", "Searches.", func(context.Context, struct{}) (string, error) {

@@ -40,9 +40,9 @@ func takes(c random.Case) bool {
 	return c.Action.ID == "" && !c.Cancels()
 }
 
-// answersAtOnce leaves out people whose answers wait in an inbox, who speak when they are asked, and who stop a
-// call of a model: they have no inbox here, and are told at once if they come too late. A policy is adjusted
-// before a call here and not after it, so that what is said in the call comes later.
+// answersAtOnce leaves out people whose answers wait in an inbox, who speak when they are asked, and who stop
+// a call of a model: they have no inbox here, and are told at once if they come too late. A policy is
+// adjusted before a call here and not after it, so that what is said in the call comes later.
 func answersAtOnce(c random.Case) bool {
 	for _, a := range c.Answers {
 		if a.Way == "by inbox" {

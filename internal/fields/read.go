@@ -149,8 +149,8 @@ func Wrong(f Faults, what string, v jsontext.Value) {
 	f.Add("expected %s, got %s", what, got)
 }
 
-// read reads a value, and reports whether it is kept: a struct is if some of its members could not be read, so
-// that the others are checked.
+// read reads a value, and reports whether it is kept: a struct is if some of its members could not be read,
+// so that the others are checked.
 func (field *Field) read(v jsontext.Value, into reflect.Value, f Faults) bool {
 	found := f.Found()
 	if own, ok := into.Addr().Interface().(json.Unmarshaler); ok {

@@ -79,7 +79,8 @@ func TestRandomFleetsKeepToTheAims(t *testing.T) {
 	}
 }
 
-// A provider that serves few calls and tells nothing: one refusal too many does not slow the fleet for minutes.
+// A provider that serves few calls and tells nothing: one refusal too many does not slow the fleet for
+// minutes.
 func TestASlowProviderThatTellsNothingIsUsed(t *testing.T) {
 	for rate := int64(1); rate <= 4; rate++ {
 		s := fleet()
@@ -106,7 +107,8 @@ func TestALimitBetweenTwoWholeNumbersIsFound(t *testing.T) {
 	}
 }
 
-// A refusal holds calls until the window that it tells has room, not for as long as it asks the caller to wait.
+// A refusal holds calls until the window that it tells has room, not for as long as it asks the caller to
+// wait.
 func TestARefusalThatTellsItsWindowHoldsCallsNoLonger(t *testing.T) {
 	s := fleet()
 	s.Sessions, s.CallsPerSession, s.ArriveOver = 300, 3, 0
@@ -114,8 +116,8 @@ func TestARefusalThatTellsItsWindowHoldsCallsNoLonger(t *testing.T) {
 	assert.GreaterOrEqual(t, run(t, s).Utilisation, 0.95)
 }
 
-// Where the pace needs as long to meet the limit again as a refusal asks to wait, a call that was refused comes
-// back each time that it is met. Others meet it then.
+// Where the pace needs as long to meet the limit again as a refusal asks to wait, a call that was refused
+// comes back each time that it is met. Others meet it then.
 func TestNoCallMeetsTheLimitAgainAndAgain(t *testing.T) {
 	s := fleet()
 	s.Seed, s.Sessions, s.CallsPerSession = 62399, 665, 7
@@ -129,8 +131,8 @@ func TestNoCallMeetsTheLimitAgainAndAgain(t *testing.T) {
 	}
 }
 
-// A refusal comes back at once, and an answer seconds later. Calls that are out for longer than a refusal takes were
-// taken, so refusals in a row do not yet say that a window is used up.
+// A refusal comes back at once, and an answer seconds later. Calls that are out for longer than a refusal
+// takes were taken, so refusals in a row do not yet say that a window is used up.
 func TestRefusalsThatComeBackBeforeAnswersLeaveTheLimitUsed(t *testing.T) {
 	for _, c := range []struct {
 		tenths          int64
@@ -162,7 +164,8 @@ func TestAfterAnOutageASilentProviderIsUsedAsBefore(t *testing.T) {
 	assert.GreaterOrEqual(t, run(t, s).Utilisation, 0.8)
 }
 
-// A limit of a few calls a minute is found, too: the pace goes on falling as long as calls are served in between.
+// A limit of a few calls a minute is found, too: the pace goes on falling as long as calls are served in
+// between.
 func TestALimitOfAFewCallsAMinuteIsFound(t *testing.T) {
 	for _, perMinute := range []int64{3, 5, 6, 10} {
 		s := fleet()

@@ -19,8 +19,8 @@ func Of(f fault.Failure) error {
 	return nil
 }
 
-// TimedOut returns the error of a call that was made under ctx. If it is the end of a deadline while ctx lives,
-// the deadline was that of the called code: the error is then a [fault.TransportError] of class
+// TimedOut returns the error of a call that was made under ctx. If it is the end of a deadline while ctx
+// lives, the deadline was that of the called code: the error is then a [fault.TransportError] of class
 // [fault.Timeout] that wraps it.
 func TimedOut(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil || fault.TypedFailure(err).Class != fault.DeadlineExceeded {

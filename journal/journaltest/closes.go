@@ -24,9 +24,9 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Closes tests stores that can be closed, and are a [journal.Keeper] and a [journal.Inbox]: one that is closed
-// while a person's answer is put or taken says so, loses nothing, and nothing is done twice. Each call of
-// fresh returns a function that opens one store, which is empty at first, again and again. It returns what
+// Closes tests stores that can be closed, and are a [journal.Keeper] and a [journal.Inbox]: one that is
+// closed while a person's answer is put or taken says so, loses nothing, and nothing is done twice. Each call
+// of fresh returns a function that opens one store, which is empty at first, again and again. It returns what
 // closes it, too; that may be called twice.
 func Closes(t *testing.T, fresh func(t *testing.T) (open func() (s journal.Store, close func()))) {
 	t.Helper()

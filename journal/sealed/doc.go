@@ -16,6 +16,6 @@
 // question, which has a digest of the arguments that were shown.
 //
 // Whoever can write to the store can put an older state of a journal in its place, cut complete lines off its
-// end, which is what a crash leaves, too, or put back a message that an earlier run of the session took. Keep the hash of the last line elsewhere to find it
-// ([journal.Reader.Hash], "retake verify -json").
+// end, which is what a crash leaves, too, or put back a message that an earlier run of the session took. Keep
+// the hash of the last line elsewhere to find it ([journal.Reader.Hash], "retake verify -json").
 package sealed

@@ -57,8 +57,8 @@ type lender struct {
 // todo is what the lender is to be told.
 type todo struct {
 	events []limit.Event
-	// ask is what is asked for, and asked its ID at the lender, 0 before it has one. anew is set if it takes the place
-	// of the one with that ID.
+	// ask is what is asked for, and asked its ID at the lender, 0 before it has one. anew is set if it takes the
+	// place of the one with that ID.
 	ask   *limit.Event
 	asked int64
 	anew  bool

@@ -311,8 +311,8 @@ func limited(t *testing.T, d time.Duration) context.Context {
 	return ctx
 }
 
-// Processes are served by the places of their calls, and one that waits with a call that can wait comes sooner
-// once it has a call that cannot.
+// Processes are served by the places of their calls, and one that waits with a call that can wait comes
+// sooner once it has a call that cannot.
 func TestProcessesGoByTheirFirstCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newMemory()
@@ -345,7 +345,8 @@ func TestProcessesGoByTheirFirstCall(t *testing.T) {
 	})
 }
 
-// A process is told how long those of all processes wait, so that a call with a deadline before that need not.
+// A process is told how long those of all processes wait, so that a call with a deadline before that need
+// not.
 func TestACallDoesNotWaitForAnotherProcessInVain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newMemory()

@@ -573,8 +573,8 @@ func TestAnAgentNeedsARunAroundIt(t *testing.T) {
 	}
 }
 
-// What an agent has done is not forgotten before the run around it has ended: a call that is made again after a
-// crash is told the recorded end.
+// What an agent has done is not forgotten before the run around it has ended: a call that is made again after
+// a crash is told the recorded end.
 func TestAnAgentIsNotPrunedBeforeTheRunAroundIt(t *testing.T) {
 	for _, id := range []string{"trip", strings.Repeat("z", 128)} { // a long id is a digest in that of the agent
 		dir, looked := journal.Dir(t.TempDir()), 0

@@ -46,7 +46,8 @@ func ExampleEnvelope() {
 	// Output: no_output - The assistant gave no answer. Try again.
 }
 
-// An agent is a tool of another one. Its run has a session of its own, and its usage is part of the outer run's.
+// An agent is a tool of another one. Its run has a session of its own, and its usage is part of the outer
+// run's.
 func ExampleAsTool() {
 	research, err := agent.AsTool("research", "Finds out about a topic.", looptest.NewModel(looptest.Say("Lisbon has 58 trams.")), loop.Config{})
 	if err != nil {

@@ -47,8 +47,9 @@ const Grace = 100 * time.Millisecond
 // own goroutine. When ctx ends or a limit is exceeded, Call returns the cause of ctx, or a
 // [fault.TransportError] of class [fault.Timeout]; what the call returns later is dropped. If the limit was
 // exceeded because a piece is still being handled, the class is [fault.Unknown], because the model is not to
-// blame. A [context.DeadlineExceeded] that the call returns while ctx lives is a timeout, too: the deadline was
-// one of its own. after is the clock. The error of a call that ends its own goroutine is [tool.ErrExited].
+// blame. A [context.DeadlineExceeded] that the call returns while ctx lives is a timeout, too: the deadline
+// was one of its own. after is the clock. The error of a call that ends its own goroutine is
+// [tool.ErrExited].
 //
 // Call panics if the call does. If the call ran on its own goroutine, the value is an error that wraps a
 // [fault.PanicError], with the stack of the call in its text.

@@ -336,8 +336,8 @@ func (s *step) nudgeOf(fb *feedback.RetryFeedback) message.Message {
 	return message.Message{Role: message.User, Text: texts[0]}
 }
 
-// WithoutNudges returns the messages that a step has added to the transcript, but for what tells the model that
-// it repeats itself. st is the state after the step.
+// WithoutNudges returns the messages that a step has added to the transcript, but for what tells the model
+// that it repeats itself. st is the state after the step.
 func (st State) WithoutNudges(said []message.Message, effects []Effect) []message.Message {
 	s := step{State: &st}
 	for _, e := range effects {

@@ -236,8 +236,8 @@ func (s *step) called(r *Reply) error {
 
 const notRun = "Not run: another call of the same reply could not be used. Send all calls again."
 
-// newBatch returns the batch of a reply's calls, which have what is wrong with them until they are judged, and
-// the arguments of each in the form of [exact].
+// newBatch returns the batch of a reply's calls, which have what is wrong with them until they are judged,
+// and the arguments of each in the form of [exact].
 func (s *step) newBatch(r *Reply) (b *Batch, same [][]byte) {
 	b = &Batch{Calls: make([]*BatchCall, len(r.Calls)), batchKept: batchKept{Native: r.Native, From: s.from}}
 	all := make([]BatchCall, len(r.Calls))
@@ -250,8 +250,8 @@ func (s *step) newBatch(r *Reply) (b *Batch, same [][]byte) {
 	return b, same
 }
 
-// judgeCalls decides which calls of a reply are not run: invalid ones, those that equal another one, and those
-// beyond the most successes of their tool. It returns the number of those that are, or become, invalid.
+// judgeCalls decides which calls of a reply are not run: invalid ones, those that equal another one, and
+// those beyond the most successes of their tool. It returns the number of those that are, or become, invalid.
 func (s *step) judgeCalls(b *Batch, same [][]byte) (bad int) {
 	taken := make(map[string]int) // places under caps that calls of this reply take
 	for n, c := range b.Calls {
@@ -585,8 +585,8 @@ func (s *step) ran() error {
 	return s.proceed(nextTurn)
 }
 
-// passAll closes the actions of the tools of a reply that no call has decided: all calls of each were accepted,
-// or one failed for good.
+// passAll closes the actions of the tools of a reply that no call has decided: all calls of each were
+// accepted, or one failed for good.
 func (s *step) passAll(b *Batch) {
 	for _, tool := range b.tools() {
 		switch {

@@ -181,8 +181,8 @@ func (s *step) afford(call *ModelCall) bool {
 	return true
 }
 
-// askedTooMuch reports that a model refused a call because it cannot write as much as was asked for, and notes
-// how much it can. What is left of a budget may be more.
+// askedTooMuch reports that a model refused a call because it cannot write as much as was asked for, and
+// notes how much it can. What is left of a budget may be more.
 func (s *step) askedTooMuch(f *fault.Failure) bool {
 	p := s.kept.Projection
 	if p == nil || f.MaxReply <= 0 || f.MaxReply >= p.Usage.OutputTokens {
@@ -385,8 +385,8 @@ type rest struct {
 	// Sharers is the number of calls to run. Failed is the number of failed attempts in the run.
 	Sharers int64 `json:"sharers"`
 	Failed  int   `json:"failed,omitempty"`
-	// Spent is what was spent, or nil if nothing bounds that. The actions are those of the tools of the reply, in
-	// the order of each tool's first call.
+	// Spent is what was spent, or nil if nothing bounds that. The actions are those of the tools of the reply,
+	// in the order of each tool's first call.
 	Spent *policy.Spent `json:"spent,omitempty"`
 }
 

@@ -205,8 +205,8 @@ func (t *talk) holds(tt *testing.T, was, shown []message.Message, cuts []project
 	return ok
 }
 
-// isKept reports whether a prompt has a call that had an effect: as it was made, or in one line with its tool,
-// its arguments, and how it ended.
+// isKept reports whether a prompt has a call that had an effect: as it was made, or in one line with its
+// tool, its arguments, and how it ended.
 func isKept(prompt string, shown []message.Message, c *projection.Call) bool {
 	made := func(o message.Call) bool { return o.Name == c.Tool && o.Arguments == c.Arguments }
 	if slices.ContainsFunc(shown, func(m message.Message) bool {

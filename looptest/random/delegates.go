@@ -94,7 +94,8 @@ func (w *World) agentOf(name string, of *agentCase) (Agent, error) {
 	return a, err
 }
 
-// withAgents returns the tools of an agent or a run with those of its agents, as a program makes them in process.
+// withAgents returns the tools of an agent or a run with those of its agents, as a program makes them in
+// process.
 func withAgents(own *tool.Set, agents []Agent) (*tool.Set, error) {
 	if len(agents) == 0 {
 		return own, nil

@@ -65,7 +65,8 @@ func (c *Case) repeatReplies(d dice) {
 	}
 }
 
-// manyCalls returns more calls than a cycle may have, as models make them side by side. They succeed if any do.
+// manyCalls returns more calls than a cycle may have, as models make them side by side. They succeed if any
+// do.
 func (t toolCase) manyCalls() (calls []message.Call) {
 	do := max(slices.IndexFunc(t.Plays, func(p []outcome) bool { return p[0].Kind == returns }), 0)
 	for n := range 5 {

@@ -379,8 +379,8 @@ func crashingThrice(ctx context.Context, w *random.World) (t random.Trace, err e
 	return whole, err
 }
 
-// A reducer refuses the failure of a call whose action is over: the feedback on it has an attempt, and a journal
-// can be written.
+// A reducer refuses the failure of a call whose action is over: the feedback on it has an attempt, and a
+// journal can be written.
 func TestARefusalOfAnActionThatIsOverIsWritten(t *testing.T) {
 	w, err := random.NewWorld(random.New(977000368))
 	require.NoError(t, err)

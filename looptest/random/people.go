@@ -64,8 +64,8 @@ type itemPut struct {
 	due               time.Time
 }
 
-// givenAnswers is the store as the run sees it. What is in its inbox comes by the clock of the run: when a run
-// looks is up to the clock of the machine.
+// givenAnswers is the store as the run sees it. What is in its inbox comes by the clock of the run: when a
+// run looks is up to the clock of the machine.
 type givenAnswers struct {
 	*looptest.Store
 	w *World
@@ -216,8 +216,8 @@ func (w *World) keepItem(i journal.Item, said int, due time.Time) error {
 	return nil
 }
 
-// speak says what the case says at this point, once: in a model call, or to the person of a question. A message
-// that stops the call ends ctx.
+// speak says what the case says at this point, once: in a model call, or to the person of a question. A
+// message that stops the call ends ctx.
 func (w *World) speak(ctx context.Context, question string) error {
 	asked := question != ""
 	w.mu.Lock()

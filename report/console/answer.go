@@ -133,7 +133,8 @@ func whoAsks(r *http.Request) string {
 	return brief(name)
 }
 
-// correct is what the form says instead of [machine.GoOn] if the call is to be made with the changed arguments.
+// correct is what the form says instead of [machine.GoOn] if the call is to be made with the changed
+// arguments.
 const correct machine.Ruling = "correct"
 
 // take makes an answer of what was entered. It reports whether it can be sent; what is wrong stands in the

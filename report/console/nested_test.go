@@ -22,8 +22,8 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// trip makes a run with a call that is an agent, which looks for a room so many times. What it says has an evil
-// text and a secret.
+// trip makes a run with a call that is an agent, which looks for a room so many times. What it says has an
+// evil text and a secret.
 func trip(t *testing.T, dir journal.Dir, looks int) {
 	t.Helper()
 	look := tool.New("look", "Looks.", func(context.Context, struct{}) (string, error) {
@@ -46,7 +46,8 @@ func trip(t *testing.T, dir journal.Dir, looks int) {
 	require.NoError(t, err)
 }
 
-// What an agent did stands folded under the call that it was, with a link to its page, and its secrets do not.
+// What an agent did stands folded under the call that it was, with a link to its page, and its secrets do
+// not.
 func TestAPageShowsWhatItsAgentsDid(t *testing.T) {
 	dir := journal.Dir(t.TempDir())
 	trip(t, dir, 2)

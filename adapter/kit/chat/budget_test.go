@@ -15,7 +15,8 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// What is left of a budget is more than the model can write: it refuses, in either API, and is asked for less.
+// What is left of a budget is more than the model can write: it refuses, in either API, and is asked for
+// less.
 func TestABudgetAsksForNoMoreThanTheModelCanWrite(t *testing.T) {
 	for api, c := range map[chat.API]struct{ field, refusal, answer string }{
 		chat.Chat: {"max_completion_tokens",

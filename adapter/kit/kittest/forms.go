@@ -13,8 +13,8 @@ import (
 	"github.com/retake-go/retake/loop"
 )
 
-// replies checks that a good response is read by what it is, whatever its status and Content-Type, and whether
-// a stream was asked for.
+// replies checks that a good response is read by what it is, whatever its status and Content-Type, and
+// whether a stream was asked for.
 func replies(t *testing.T, c Config) {
 	bodies := map[string]string{}
 	for n, whole := range c.Whole {
