@@ -182,7 +182,7 @@ type written struct {
 }
 
 // Open opens a journal whose writes are noted, in the order in which they were made.
-func (b *givenAnswers) Open(ctx context.Context, session string) (journal.Log, error) {
+func (b *clockedStore) Open(ctx context.Context, session string) (journal.Log, error) {
 	log, err := b.Store.Open(ctx, session)
 	return notingLog{log, b.w, session}, err
 }

@@ -64,15 +64,15 @@ type itemPut struct {
 	due               time.Time
 }
 
-// givenAnswers is the store as the run sees it. What is in its inbox comes by the clock of the run: when a
+// clockedStore is the store as the run sees it. What is in its inbox comes by the clock of the run: when a
 // run looks is up to the clock of the machine.
-type givenAnswers struct {
+type clockedStore struct {
 	*looptest.Store
 	w *World
 }
 
 // Items returns what has come.
-func (b *givenAnswers) Items(ctx context.Context, session string) ([]journal.Item, error) {
+func (b *clockedStore) Items(ctx context.Context, session string) ([]journal.Item, error) {
 	all, err := b.Store.Items(ctx, session)
 	now := b.w.Clock.Now()
 	b.w.mu.Lock()

@@ -268,7 +268,7 @@ func (w *World) Open(ctx context.Context) (*journal.Journal, error) {
 		rules.Transcripts = &w.texts
 		settings.Redact = &rules
 	}
-	return journal.Open(ctx, &givenAnswers{w.Store, w}, w.Session.ID, settings)
+	return journal.Open(ctx, &clockedStore{w.Store, w}, w.Session.ID, settings)
 }
 
 // reply returns the next reply of the case.
