@@ -193,10 +193,13 @@ func (e *erasure) addReply(reply *machine.Reply) {
 			e.add("/reply/message/calls/"+strconv.Itoa(n), "/arguments")
 		}
 	}
+	// A model may write its answer beside calls, too, where nobody reads it.
+	if len(e.Answer) > 0 && (reply.Answer != nil || strings.ContainsAny(reply.Message.Text, `{["`)) {
+		e.addTexts("/reply/message", inReply, isText, isOpaque)
+	}
 	if a := reply.Answer; a != nil {
 		if len(e.Answer) > 0 {
 			e.addDocument("/reply/answer/value", "/reply/answer/issues", a.Issues, e.Answer)
-			e.addTexts("/reply/message", inReply, isText, isOpaque)
 		}
 		e.addReduced("/reply/answer/reduced", a.Reduced, len(e.Answer) > 0 || e.Replies)
 	}

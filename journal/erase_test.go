@@ -63,6 +63,25 @@ func TestRepliesAreLeftOutOfAHistory(t *testing.T) {
 	assert.Equal(t, "Go on.", left.Messages[3].Text)
 }
 
+// A model may write its answer beside the calls that it still makes. Nobody reads it there, so all of it is left
+// out; words that cannot be an answer stay.
+func TestAnAnswerBesideCallsIsLeftOut(t *testing.T) {
+	rules := &Redaction{Answer: []string{"/card"}}
+	for text, stays := range map[string]bool{
+		`{"card":"S3CR3T"}`: false, "That is ```json\n[\"S3CR3T\"]\n```": false, "I look it up.": true,
+	} {
+		ev := machine.Event{Kind: machine.Replied, Reply: &machine.Reply{
+			Native:  true,
+			Message: message.Reply{Text: text, Calls: []message.Call{{ID: "1", Name: "pay", Arguments: `{}`}}},
+			Calls:   []machine.Call{{Tool: "pay"}},
+		}}
+		left, err := rules.redactor(t.Context(), "s").event(ev, &machine.State{Config: &machine.Config{}}, []Tool{{Name: "pay"}})
+		require.NoError(t, err)
+		assert.Equal(t, stays, left.Reply.Message.Text == text, text)
+		assert.NotContains(t, left.Reply.Message.Text, "S3CR3T")
+	}
+}
+
 // Types of text with a fixed set of values, which need no tag.
 var words = []reflect.Type{
 	reflect.TypeFor[machine.EventKind](), reflect.TypeFor[machine.Verdict](), reflect.TypeFor[machine.PlanKind](),

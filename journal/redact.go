@@ -27,9 +27,9 @@ import (
 // of arguments, results and answers. They also leave out everything that has such values in another form: the
 // raw text of the call or answer; what the tool reported and emitted and its errors; the results of reducers;
 // refused values; names of members that the schema does not allow and of tools that do not exist; replies
-// that could not be parsed; and the history that a run begins with. A secret in any other place is only left
-// out if the rules name that place: the result of the tool, another call, a prompt. A run that began without
-// redaction continues without it.
+// that could not be parsed, and texts beside calls that may be an answer; and the history that a run begins
+// with. A secret in any other place is only left out if the rules name that place: the result of the tool,
+// another call, a prompt. A run that began without redaction continues without it.
 type Redaction struct {
 	// Key is a secret of at least 16 bytes for the digests; nil for none. Replaying the prompts needs it too.
 	Key []byte

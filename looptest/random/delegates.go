@@ -40,9 +40,7 @@ func (c *Case) drawDelegates() {
 			call := message.Call{ID: pick(d, "x1", "x2", "x3"), Name: pick(d, delegateNames...), Arguments: task}
 			r.Calls = append(r.Calls[:len(r.Calls):len(r.Calls)], call)
 		}
-		if r.Finish == message.Stop { // it was the answer
-			r.Finish, r.Text = message.ToolUse, ""
-		}
+		r.Finish = message.ToolUse
 	}
 }
 
