@@ -63,8 +63,8 @@ func TestRepliesAreLeftOutOfAHistory(t *testing.T) {
 	assert.Equal(t, "Go on.", left.Messages[3].Text)
 }
 
-// A model may write its answer beside the calls that it still makes. Nobody reads it there, so all of it is left
-// out; words that cannot be an answer stay.
+// A model may write its answer beside the calls that it still makes. Nobody reads it there, so all of it is
+// left out; words that cannot be an answer stay.
 func TestAnAnswerBesideCallsIsLeftOut(t *testing.T) {
 	rules := &Redaction{Answer: []string{"/card"}}
 	for text, stays := range map[string]bool{
