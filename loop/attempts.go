@@ -206,7 +206,9 @@ func beginTries(
 		return nil, nil, err
 	}
 	t := &tries{process: p, a: a}
-	p.action = a
+	if p.action = a; p.teller != nil {
+		p.teller.Single = true
+	}
 	which, err := t.which(t.wanted)
 	switch {
 	case err != nil:

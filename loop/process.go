@@ -46,8 +46,8 @@ type process struct {
 	broke error
 	// over reports that the end was reported.
 	over bool
-	// warned is the number of the run's warnings that were reported.
-	warned int
+	// teller tells the observers; nil without any.
+	teller *observe.Teller
 
 	// asking reports that askers was told that the run waits for people. leftToOthers are the questions that
 	// the approver has left to others.
@@ -88,13 +88,8 @@ type process struct {
 	exhaustion *machine.Question
 	// failed are the calls of a reply that failed, by index.
 	failed map[int]failedCall
-	// tool is the tool of the current outcome.
-	tool string
 	// limits ends the calls that take too long, and the run at its deadline.
 	limits alarms
-	// secrets are what observers must not log, and since is when the run began or was resumed.
-	secrets observe.Secrets
-	since   time.Time
 	// last is the time that was last read.
 	last time.Time
 	// adjusted is the last layer of WithAdjust, or nil.
@@ -131,6 +126,9 @@ func newProcess(
 	}
 	p := &process{options: o, cfg: cfg, in: in, s: s, journal: j, limits: alarms{clock: o.clock}}
 	p.deepest = cmp.Or(cfg.MaxDepth, DefaultDepth)
+	if len(o.observers) > 0 {
+		p.teller = &observe.Teller{Observers: o.observers, Tools: cfg.Tools, Output: cfg.Output}
+	}
 	p.life = p.guarded(ctx)
 	p.ctx = p.life
 	return p, nil
@@ -393,9 +391,7 @@ func (p *process) stepped(ev machine.Event, effects []machine.Effect, st machine
 		p.costs = st.Charged.Cost
 		_ = tool.AddCost(p.life, *cost)
 	}
-	if len(p.observers) > 0 {
-		p.learn(&ev, &st)
-		p.tellWarnings(ev.At, st.Warnings)
+	if p.teller != nil {
 		p.tellStep(&ev, effects, &st)
 	}
 }

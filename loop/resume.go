@@ -42,8 +42,9 @@ func (l *Loop) Resume(ctx context.Context, s *session.Session) (Result, error) {
 func (p *process) resumeRun() error {
 	err := p.resume(func(f *journal.Fold) error { return p.fits(f) })
 	if err == nil && p.runner.State().Phase != machine.Stopped {
-		p.since = p.now()
-		p.secrets.ReadSaid(p.runner.State().Transcript(), p.cfg.Tools)
+		if p.teller != nil {
+			p.teller.Since = p.now()
+		}
 		p.trace(true)
 	}
 	return err
@@ -103,7 +104,10 @@ func (p *process) resume(fit func(*journal.Fold) error) error {
 		p.seeds.serve(p.cfg.Seed, p.s.ID())
 	}
 	p.last, p.adjusted, p.takeBack = held.State.At, held.Adjusted, held.State.AsksAgain()
-	p.warned = len(held.State.Warnings)
+	if p.teller != nil {
+		st := p.runner.State()
+		p.teller.GoesOn(&st)
+	}
 	asked, err := p.runner.Next()
 	if err != nil {
 		p.close()

@@ -144,7 +144,6 @@ func (p *process) toolEnded(
 		f := engine.EndOf(run, out).Failure
 		p.failed[run.Index] = failedCall{run.Tool, f.Class, f.Message, out.Err}
 	}
-	p.tool = run.Tool
 	return p.runner.ToolEnded(p.now(), run, out)
 }
 
@@ -181,7 +180,7 @@ func (p *process) invoke(ctx context.Context, run machine.ToolRun, inv tool.Invo
 		Transport: run.Transport})
 	out.Err = tool.ErrExited
 	defer func() { end(observe.ToolEnd(out)) }()
-	if p.journal != nil || len(p.observers) > 0 {
+	if p.journal != nil || p.teller != nil {
 		inv.Report = func(progress []byte) { p.progress(ctx, run, progress) }
 	}
 	ctx = tool.WithInvocation(ctx, inv)

@@ -205,7 +205,8 @@ func (f *flow) step(ev machine.Event) error {
 	if f.hooks.step != nil {
 		f.hooks.step(ev, effects, f.st)
 	}
-	f.teller.Step(&f.st, &ev, effects, func(e machine.Effect) error { return behind(&ev, e) }, !f.fresh)
+	f.teller.Step(f.teller.Context(context.Background()), &f.st, &ev, effects,
+		func(e machine.Effect) error { return behind(&ev, e) }, !f.fresh)
 	if f.st.Policy != policy || ev.Kind == machine.Started {
 		f.settings = engine.Settings(f.st.Policy)
 	}

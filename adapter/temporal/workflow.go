@@ -108,7 +108,7 @@ func (a *agent) run(ctx workflow.Context, in wire[order]) (wire[report], error) 
 
 // teller returns what tells the observers of a run.
 func (a *agent) teller(of order) *observe.Teller {
-	t := &observe.Teller{Observers: a.Observers, Tools: a.Tools}
+	t := &observe.Teller{Observers: a.Observers, Tools: a.Tools, Single: of.Config.Single}
 	if len(a.Observers) > 0 {
 		t.Output, _ = a.outputSchema(of.Output) // replies are checked against it
 	}
@@ -307,7 +307,7 @@ func (f *flow) tell(ev machine.Event, effects []machine.Effect) {
 		f.hooks.step(ev, effects, f.st)
 	}
 	if len(f.Observers) > 0 {
-		f.teller.Step(&f.st, &ev, effects, f.behind, workflow.IsReplaying(f.ctx))
+		f.teller.Step(f.teller.Context(context.Background()), &f.st, &ev, effects, f.behind, workflow.IsReplaying(f.ctx))
 	}
 }
 

@@ -11,33 +11,46 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Teller tells observers of a run whose engine steps the core itself, as they are told in process. It is for
-// one goroutine at a time.
+// Teller tells the observers of a run what its engine does. It is for one goroutine at a time, but for
+// [Teller.Tell].
 type Teller struct {
 	Observers []Observer
 	// Tools and Output are those of the run, for what must not be logged; may be nil.
 	Tools  *tool.Set
 	Output *schema.Schema
+	// Single reports that the run is the tries of one action, whose tool is not among Tools.
+	Single bool
 	// Since is when the run began; zero until its first step.
 	Since time.Time
 
 	secrets Secrets
-	// warned is the number of warnings that were told.
+	// warned is the number of warnings that were told, and called are the tools of the last calls.
 	warned int
+	called []string
 }
+
+// Context returns a context in which observers know what they must not log. That of the other methods is made
+// from it.
+func (t *Teller) Context(ctx context.Context) context.Context { return WithSecrets(ctx, &t.secrets) }
 
 // GoesOn takes the state of a run that began elsewhere.
 func (t *Teller) GoesOn(st *machine.State) {
 	t.secrets.ReadSaid(st.Transcript(), t.Tools)
 	t.warned = len(st.Warnings)
+	if b := st.Batch; b != nil {
+		t.called = nil
+		for _, c := range b.Calls {
+			t.called = append(t.called, c.Tool)
+		}
+	}
 }
 
 // Step tells of a step, if there are observers: of its event, its effects and the warnings that the state has
 // since. behind returns the Go error behind an effect, or nil, and that behind the event for the zero effect.
 // A step that is replayed is not told, but what it says must not be logged.
 func (t *Teller) Step(
-	st *machine.State, ev *machine.Event, effects []machine.Effect, behind func(machine.Effect) error,
-	replayed bool,
+	ctx context.Context, st *machine.State, ev *machine.Event, effects []machine.Effect,
+	behind func(machine.Effect) error, replayed bool,
 ) {
 	if len(t.Observers) == 0 {
 		return
@@ -48,32 +61,36 @@ func (t *Teller) Step(
 		return
 	}
 	for _, text := range warnings {
-		t.tell(st, Notice{Kind: Warned, CorrelationID: st.Session.ID(), At: ev.At, Text: text})
+		t.Tell(ctx, Notice{Kind: Warned, CorrelationID: st.Session.ID(), At: ev.At, Text: text})
 	}
 	if failed := Uncharged(ev, effects); failed != nil {
 		n := Notice{Kind: ReducerFailed, CorrelationID: st.Session.ID(), At: ev.At, Plane: fault.Correction,
 			Class: fault.Reducer, Reason: policy.ReasonReducerError, Reducer: failed.Reducer,
 			Err: behind(machine.Effect{})}
-		if b := st.Batch; b != nil && ev.Tool.Index < len(b.Calls) {
-			n.Action = b.Calls[ev.Tool.Index].Tool
+		if at := ev.Tool.Index; at < len(t.called) {
+			n.Action = t.called[at]
 		}
-		t.tell(st, n)
+		t.Tell(ctx, n)
 	}
 	for _, e := range effects {
 		for _, n := range NoticesOf(st, ev.At, e, behind(e)) {
 			if n.Kind == Exhausted && st.Exhaustion() == nil {
 				n.Kind = ToolFailed
 			}
-			t.tell(st, n)
+			t.Tell(ctx, n)
 		}
 	}
 }
 
-// learn notes the secrets that a step read, and when the run began.
+// learn notes the secrets that a step read, the tools that it calls, and when the run began.
 func (t *Teller) learn(st *machine.State, ev *machine.Event) {
 	switch {
 	case ev.Reply != nil:
 		t.secrets.Read(ev.Reply, t.Tools, t.Output)
+		t.called = nil
+		for n := range ev.Reply.Calls {
+			t.called = append(t.called, ev.Reply.Calls[n].Tool)
+		}
 	case ev.Response != nil:
 		t.secrets.ReadResponse(ev.Response, st, t.Tools)
 	case ev.Kind == machine.Started:
@@ -82,15 +99,14 @@ func (t *Teller) learn(st *machine.State, ev *machine.Event) {
 	}
 }
 
-// tell tells all observers, and ignores their panics.
-func (t *Teller) tell(st *machine.State, n Notice) {
+// Tell tells all observers, and ignores their panics. It is safe for concurrent use.
+func (t *Teller) Tell(ctx context.Context, n Notice) {
 	if _, known := t.Tools.Get(n.Action); !known && n.Action != machine.AnswerAction {
-		n.Invented = !st.Config.Single
+		n.Invented = !t.Single
 	}
 	if n.Kind == Ended && !t.Since.IsZero() {
 		n.Took = n.At.Sub(t.Since)
 	}
-	ctx := WithSecrets(context.Background(), &t.secrets)
 	for _, o := range t.Observers {
 		func() {
 			defer func() { _ = recover() }()
