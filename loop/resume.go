@@ -104,10 +104,7 @@ func (p *process) resume(fit func(*journal.Fold) error) error {
 		p.seeds.serve(p.cfg.Seed, p.s.ID())
 	}
 	p.last, p.adjusted, p.takeBack = held.State.At, held.Adjusted, held.State.AsksAgain()
-	if p.teller != nil {
-		st := p.runner.State()
-		p.teller.GoesOn(&st)
-	}
+	p.goesOn()
 	asked, err := p.runner.Next()
 	if err != nil {
 		p.close()

@@ -6,10 +6,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
@@ -74,4 +76,40 @@ func TestASharedSeedOfAPoolIsAWarning(t *testing.T) {
 	require.NoError(t, pool.Run(t.Context(), 1))
 	assert.Equal(t, map[string][]string{"order-1": nil, "order-2": {sharedSeed}}, warned)
 	assert.Contains(t, string(store.Text("order-2")), sharedSeed)
+}
+
+// The observers of a pool that takes over a run are not told again what those of the first were told.
+func TestAPoolThatTakesOverARunRepeatsNoWarning(t *testing.T) {
+	clock := looptest.NewClock()
+	busy := loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
+		return message.Reply{}, &fault.ProviderError{Class: fault.RateLimit, RetryAfter: time.Minute}
+	})
+	warned := 0
+	watch := loop.WithObserver(observe.ObserverFunc(func(_ context.Context, n observe.Notice) {
+		if n.Kind == observe.Warned {
+			warned++
+		}
+	}))
+	pool := func() *loop.Pool {
+		p, err := loop.NewPool(loop.PoolConfig{Model: busy, Config: loop.Config{Seed: "x"},
+			Options: []loop.Option{loop.WithClock(clock), watch, loop.WithLimiter(nil)},
+			Done:    func(*session.Session, loop.Result, error) {}})
+		require.NoError(t, err)
+		return p
+	}
+	first, second := pool(), pool()
+	for _, id := range []string{"order-1", "order-2"} {
+		_, err := first.Add(newSessionNamed(t, id), loop.Input{Prompt: "Hi."})
+		require.NoError(t, err)
+	}
+	first.Due(clock.Now())
+	require.Equal(t, 1, warned, "the seed is shared")
+	for _, left := range first.Close() {
+		run, err := second.AddParked(left)
+		require.NoError(t, err)
+		run.Cancel(nil)
+	}
+	second.Due(clock.Now())
+	assert.Zero(t, second.Len())
+	assert.Equal(t, 1, warned)
 }

@@ -23,6 +23,14 @@ func (p *process) tellStep(ev *machine.Event, effects []machine.Effect, st *mach
 	}, false)
 }
 
+// goesOn says that observers were told of the run so far.
+func (p *process) goesOn() {
+	if p.teller != nil {
+		st := p.runner.State()
+		p.teller.GoesOn(&st)
+	}
+}
+
 // guarded returns a context in which observers know what they must not log.
 func (p *process) guarded(ctx context.Context) context.Context {
 	if p.teller == nil {
