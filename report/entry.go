@@ -65,7 +65,7 @@ type entry struct {
 
 	// model is the model that was called last.
 	model string
-	// namedWord is set if an earlier entry shows the usage.
+	// told is set if an earlier entry shows the usage.
 	told bool
 	// good is set for the outcome of a run that went well and a prompt that became shorter, bad for a reply or
 	// tool call that failed.

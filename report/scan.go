@@ -144,7 +144,7 @@ type run struct {
 	gaps []gap
 	// why is the error of the latest try.
 	why string
-	// namedWord is the usage of the latest reply. owed is the usage since the latest attempt, and model the
+	// told is the usage of the latest reply. owed is the usage since the latest attempt, and model the
 	// model that was called last, if its name is known.
 	told, owed message.Usage
 	model      string

@@ -33,8 +33,7 @@ type facts struct {
 	// their tools that had an effect, or may have had one.
 	said    string
 	earlier map[string][]projection.Call
-	// questionContext is what stands beside each question, by its id, and given are the latest that were
-	// answered.
+	// beside is what stands beside each question, by its id, and given are the latest that were answered.
 	beside map[string]questionContext
 	given  []machine.Given
 	// came is what came of their calls, by the question's id, and untaken what a run said of the last answers
