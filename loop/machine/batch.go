@@ -181,19 +181,19 @@ func (b *Batch) runs() []ToolRun {
 	return runs
 }
 
-// copyBatch returns a batch that the step may change.
-func (s *step) copyBatch() *Batch {
-	if !s.ownBatch {
-		own := *s.Batch
-		own.Calls = slices.Clone(own.Calls)
-		s.Batch, s.ownBatch = &own, true
+// copied returns a batch that a step may change; the calls themselves are copied by [step.call].
+func (b *Batch) copied() *Batch {
+	if b == nil {
+		return nil
 	}
-	return s.Batch
+	own := *b
+	own.Calls = slices.Clone(b.Calls)
+	return &own
 }
 
 // call returns a call of the batch that the step may change.
 func (s *step) call(n int) *BatchCall {
 	own := *s.Batch.Calls[n]
-	s.copyBatch().Calls[n] = &own
+	s.Batch.Calls[n] = &own
 	return &own
 }

@@ -209,7 +209,7 @@ func (s *step) endBatch(text string) {
 			c.end(callNotRun, text)
 		}
 	}
-	s.tellRepeated(s.copyBatch())
+	s.tellRepeated(s.Batch)
 	s.tellBatch(s.Batch)
 	s.Batch = nil
 }

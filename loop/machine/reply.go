@@ -229,7 +229,7 @@ func (s *step) called(r *Reply) error {
 		s.tellBatch(b)
 		return s.proceed(nextTurn)
 	}
-	s.Batch, s.ownBatch = b, true
+	s.Batch = b
 	s.keepRest()
 	return s.proceed(nextTools)
 }
@@ -399,7 +399,7 @@ func (s *step) runCalls() error {
 	for n := range runs {
 		runs[n].Timeout = max(s.transportOf(runs[n].Tool).ToolTimeout, 0)
 	}
-	s.copyBatch().Cursor = runs[0].Index
+	s.Batch.Cursor = runs[0].Index
 	s.Phase = Running
 	s.do(RunTools).Tools = runs
 	return nil
@@ -568,7 +568,7 @@ func (s *step) toolFailed(c *BatchCall, end *ToolEnd) error {
 
 // ran finishes a reply whose calls are all answered: it closes the actions that passed and tells the model.
 func (s *step) ran() error {
-	b := s.copyBatch()
+	b := s.Batch
 	s.passAll(b)
 	s.leftOff(b)
 	s.tellRepeated(b)

@@ -141,7 +141,7 @@ func (s *step) remake(c *BatchCall, r *Response) {
 		callKept: callKept{Corrected: true, Doubt: c.Doubt}}
 	own.ID, own.Tool, own.Progress = c.ID, c.Tool, c.Progress
 	own.Arguments, own.Identity, own.Exact = r.Arguments, r.Identity, r.Exact
-	s.copyBatch().Calls[c.Index] = own
+	s.Batch.Calls[c.Index] = own
 	s.setKey(own, 0, own.exact())
 	s.place(own)
 	s.keepRest() // the call is one more of those to run

@@ -395,7 +395,7 @@ func (s *step) keepRest() {
 	if s.Batch == nil {
 		return
 	}
-	b := s.copyBatch()
+	b := s.Batch
 	r := rest{Sharers: int64(b.left()), Failed: s.Spent.Run}
 	if !s.Policy.Spending.IsZero() {
 		r.Spent = &policy.Spent{Run: s.Charged, Session: s.Session.Charged()}

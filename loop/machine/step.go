@@ -44,8 +44,6 @@ type step struct {
 	paid policy.Charge
 	// from is the number of messages before the event.
 	from int
-	// ownBatch reports that the step has its own copy of the batch, which it may change.
-	ownBatch bool
 }
 
 // Step makes st the state after ev, and returns what has to be done. Copies of the state before stay as they
@@ -58,7 +56,7 @@ func Step(st *State, ev *Event) ([]Effect, error) {
 	}
 	before := *st
 	s.At, s.limits, s.from = ev.At, ev.rateLimit(), st.transcript.Len()
-	s.Actions = slices.Clone(st.Actions)
+	s.Actions, s.Batch = slices.Clone(st.Actions), st.Batch.copied()
 	if err := s.handle(); err != nil {
 		*st = before
 		return nil, err
