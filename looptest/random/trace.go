@@ -180,8 +180,9 @@ func (r *recorded) asked(calls []machine.ToolRun) {
 }
 
 func (r *recorded) count(ev *machine.Event) {
-	if r.events++; ev.Kind != machine.Adjusted || !r.calling { // a call that is made again takes its time again
-		r.at = ev.At
+	r.events++
+	if beside := ev.Kind == machine.Adjusted || ev.Said != nil && ev.Said.Late; !beside || !r.calling {
+		r.at = ev.At // else the call that is made again takes its time again
 	}
 	switch ev.Kind {
 	case machine.Adjusted:
