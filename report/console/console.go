@@ -10,7 +10,9 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/retake-go/retake/fault"
@@ -73,6 +75,8 @@ type Console struct {
 	clock    loop.Clock
 	routes   *http.ServeMux
 	posts    *http.CrossOriginProtection
+	// streams counts those that are open.
+	streams atomic.Int64
 }
 
 //go:embed console.css console.js
@@ -177,15 +181,20 @@ func cookieName(r *http.Request) string {
 	return "retake" + port
 }
 
-// isAllowed compares the token of a request in constant time.
+// isAllowed reports whether a request has the token.
 func (c *Console) isAllowed(r *http.Request) bool {
 	if c.settings.Token == "" {
 		return true
 	}
-	given := r.URL.Query().Get(tokenParam)
-	if cookie, err := r.Cookie(cookieName(r)); given == "" && err == nil {
-		given = cookie.Value
+	if given := r.URL.Query().Get(tokenParam); given != "" {
+		return c.isToken(given)
 	}
+	// Other servers of the same host may have set cookies of the same name, which come first.
+	return slices.ContainsFunc(r.CookiesNamed(cookieName(r)), func(k *http.Cookie) bool { return c.isToken(k.Value) })
+}
+
+// isToken compares in constant time.
+func (c *Console) isToken(given string) bool {
 	return subtle.ConstantTimeCompare([]byte(given), []byte(c.settings.Token)) == 1
 }
 

@@ -14,6 +14,9 @@ import (
 // collect is how long the changes of a stream are collected.
 const collect = 250 * time.Millisecond
 
+// maxStreams is how many streams are served at once. Each looks through all sessions when one changes.
+const maxStreams = 100
+
 // beat is the longest time without a line in a stream, so that a reader notices when it ends.
 const beat = 5 * time.Second
 
@@ -35,6 +38,16 @@ func (c *Console) events(w http.ResponseWriter, r *http.Request) {
 	next, wrong := c.changes(r)
 	if wrong != nil {
 		http.Error(w, wrong.Error(), http.StatusBadRequest)
+		return
+	}
+	if r.Method == http.MethodHead { // it would hold its connection, and tell nothing
+		return
+	}
+	defer c.streams.Add(-1)
+	if c.streams.Add(1) > maxStreams {
+		w.Header().Set("Retry-After", "10")
+		http.Error(w, fmt.Sprintf("%d pages are live already: close one, or reload this page to see what is new",
+			maxStreams), http.StatusServiceUnavailable)
 		return
 	}
 	flush := http.NewResponseController(w)

@@ -193,3 +193,39 @@ func onScreen(b *testing.B, c *console.Console, dir, id string) (worst time.Dura
 	require.NoError(b, log.Close())
 	return worst
 }
+
+// There is an end to how many streams a console serves. Whoever comes later is told so, and one that leaves
+// makes room. A HEAD ends at once.
+func TestStreamsHaveALimit(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "a.jsonl", named(t, "a", 4))
+	c := open(t, dir)
+	server := httptest.NewServer(anyHost{c})
+	t.Cleanup(server.Close)
+	get := func(ctx context.Context) *http.Response {
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+"/events?token="+token, nil)
+		require.NoError(t, err)
+		answer, err := server.Client().Do(r)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = answer.Body.Close() })
+		return answer
+	}
+	first, leave := context.WithCancel(t.Context())
+	defer leave()
+	get(first)
+	open := 1
+	for ; open < 1_000; open++ {
+		if r := get(t.Context()); r.StatusCode != http.StatusOK {
+			assert.Equal(t, http.StatusServiceUnavailable, r.StatusCode)
+			assert.Equal(t, "10", r.Header.Get("Retry-After"))
+			assert.Contains(t, body(t, r), "100 pages are live already: close one, or reload this page")
+			break
+		}
+	}
+	assert.Equal(t, 100, open)
+	assert.Equal(t, http.StatusOK, ask(t, c, "GET", "/api/sessions").StatusCode, "all else is served")
+	assert.Equal(t, http.StatusOK, ask(t, c, "HEAD", "/events").StatusCode)
+	leave()
+	for get(t.Context()).StatusCode != http.StatusOK {
+	}
+}
