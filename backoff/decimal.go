@@ -2,6 +2,7 @@ package backoff
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"strings"
 
@@ -47,8 +48,7 @@ func (d Decimal) String() string { return d.shifted(decimals) }
 
 // shifted returns d·10^-places without trailing zeros.
 func (d Decimal) shifted(places int) string {
-	pow := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(places)), nil)
-	text := new(big.Rat).SetFrac(big.NewInt(int64(d)), pow).FloatString(places)
+	text := big.NewRat(int64(d), int64(math.Pow10(places))).FloatString(places)
 	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 }
 

@@ -15,8 +15,9 @@ func Sum(a, b time.Duration) time.Duration {
 	return a + b
 }
 
-// plain returns the delay without jitter after n further attempts: from 0 to limit.
-func (s *BackoffStrategy) plain(n uint64, limit time.Duration) time.Duration {
+// plain returns the delay after the given attempt without jitter: from 0 to the limit.
+func (s *BackoffStrategy) plain(attempt int) time.Duration {
+	n, limit := uint64(max(attempt, 1)-1), s.limit()
 	switch s.Kind {
 	case KindConstant:
 		return max(min(s.Delay, limit), 0)
@@ -64,7 +65,7 @@ func exponential(base time.Duration, factor Decimal, n uint64, limit time.Durati
 // limit.
 func multiply(base time.Duration, factor, n uint64, limit time.Duration) time.Duration {
 	d := uint64(base)
-	for ; n > 0; n-- {
+	for range n {
 		over, product := bits.Mul64(d, factor)
 		if over != 0 || product >= uint64(limit) {
 			return limit
@@ -74,10 +75,10 @@ func multiply(base time.Duration, factor, n uint64, limit time.Duration) time.Du
 	return time.Duration(d)
 }
 
-// fractional returns base·factor^n for any factor, exactly, with integers of any size.
+// fractional returns base·factor^n for any factor and n up to maxPower, exactly, with integers of any size.
 func fractional(base time.Duration, factor Decimal, n uint64, limit time.Duration) time.Duration {
 	power := func(of Decimal) *big.Int {
-		return new(big.Int).Exp(big.NewInt(int64(of)), new(big.Int).SetUint64(n), nil)
+		return new(big.Int).Exp(big.NewInt(int64(of)), big.NewInt(int64(n)), nil)
 	}
 	d := power(factor)
 	d.Mul(d, big.NewInt(int64(base))).Quo(d, power(One))

@@ -41,22 +41,17 @@ type Jitter struct {
 func (s *BackoffStrategy) spread(d time.Duration) (lo, hi time.Duration) {
 	switch s.Jitter.Kind {
 	case Proportional:
-		part := s.Jitter.Fraction.Of(d)
-		return d - part, d + min(part, s.jitterLimit()-d)
+		part, most := s.Jitter.Fraction.Of(d), s.limit()
+		if s.Jitter.AfterCap {
+			most = math.MaxInt64
+		}
+		return d - part, d + min(part, most-d)
 	case Full:
 		return 0, d
 	case Equal:
 		return d / 2, d
 	}
 	return d, d
-}
-
-// jitterLimit returns the largest delay after proportional jitter.
-func (s *BackoffStrategy) jitterLimit() time.Duration {
-	if s.Jitter.AfterCap {
-		return math.MaxInt64
-	}
-	return s.limit()
 }
 
 // Of returns the fraction d of a duration, rounded down. A fraction below 0 counts as 0, one above 1 as 1.

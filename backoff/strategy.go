@@ -71,7 +71,7 @@ func List(delays ...time.Duration) BackoffStrategy {
 // a pure function. The wait is never negative and at most the largest duration. The zero key means no jitter.
 // An invalid strategy gives some delay of 0 or more and does not panic.
 func (s BackoffStrategy) After(attempt int, k Key) time.Duration {
-	d := s.plain(uint64(max(attempt, 1)-1), s.limit())
+	d := s.plain(attempt)
 	if k == (Key{}) {
 		return d
 	}
@@ -82,7 +82,7 @@ func (s BackoffStrategy) After(attempt int, k Key) time.Duration {
 // Bounds returns the smallest and the largest delay of the wait after the given attempt, under any key.
 // Without jitter both are the delay itself. The delay of the zero key lies within the bounds.
 func (s BackoffStrategy) Bounds(attempt int) (lo, hi time.Duration) {
-	return s.spread(s.plain(uint64(max(attempt, 1)-1), s.limit()))
+	return s.spread(s.plain(attempt))
 }
 
 // limit returns the largest delay before jitter.
