@@ -206,13 +206,14 @@ func (e *evidence) byCode() (strong, weak Class) {
 func (e *evidence) codeClass(code string) (strong, weak Class) {
 	key := squash(code)
 	own, named := ParseName(code)
+	weak = cmp.Or(weakCodes(e.provider+"/"+key), weakCodes(key))
 	switch strong = cmp.Or(bothMeanings(key), strongCodes(e.provider+"/"+key), strongCodes(key)); {
 	case named && e.bare:
 		return own, ""
 	case strong != "":
 		return strong, ""
-	case weakCodes(key) != "":
-		return "", weakCodes(key)
+	case weak != "":
+		return "", weak
 	case own != Unknown:
 		return own, ""
 	}
@@ -265,7 +266,7 @@ var refinements = map[Class][]Class{
 	InvalidRequest: {ToolValidation, StructuredOutput, Billing, ContextLength, ContentFilter, Auth,
 		ModelNotFound, Quota},
 	RateLimit:   {Billing, Quota},
-	Permission:  {Billing, ContentFilter},
+	Permission:  {Billing, Quota, ContentFilter},
 	Unavailable: {Overloaded},
 }
 
@@ -348,7 +349,7 @@ func (e *evidence) openRouterWait() bool {
 // refineLimit distinguishes limits that refill soon, limits that do not, and requests that never fit.
 func (e *evidence) refineLimit(folded string) Class {
 	switch {
-	case e.status == 413:
+	case e.status == 413, says(folded, "request too large"):
 		return ContextLength
 	case e.offPlan, e.google(folded) && (e.isDaily() || saysAny(folded, []string{"limit 0", "per day"})),
 		says(folded, "free models per day"):

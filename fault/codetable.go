@@ -49,16 +49,16 @@ rate_limit: toomanytokenserror bedrock/limitexceededexception openrouterinflight
 rate_limit: concurrencylimitexceeded problem/quotaexceeded problem/abnormalusagedetected
 overloaded: problem/temporaryreducedcapacity overloaded overloadederror serverisoverloaded modeloverloaded
 overloaded: engineoverloaded capacityexceeded queueexceeded serverbusy servicetiercapacityexceeded
-overloaded: mistral/3505 nocapacity systemoverloaded engineoverloadederror slowdownerror
+overloaded: mistral/3505 nocapacity systemoverloaded engineoverloadederror slowdownerror serveroverloaded
 billing: insufficientquota creditbalanceexhausted organizationspendlimitexceeded projectspendlimitexceeded
 billing: organizationusagelimitexceeded enforcedspendlimitreached billinghardlimitreached billingnotactive
 billing: billingerror billingdisabled insufficientbalance insufficientcredits insufficientcredit
 billing: paymentrequired paymentrequirederror paymentrequiredexception outofcredits creditlimitexceeded
 billing: insufficientuserquota exceededcurrentquotaerror budgetexceeded budgetexceedederror
-billing: accesstomodelrequirescredits arrearage spendlimitreached
+billing: accesstomodelrequirescredits arrearage spendlimitreached accountoverdueerror
 quota: quotaexceeded quotaexceedederror dailylimitexceeded monthlylimitexceeded usagelimitreached
 quota: usagelimitexceeded servicequotaexceededexception requestquotaexceeded tokenquotaexceeded
-quota: quotalimitexceeded
+quota: quotalimitexceeded setlimitexceeded freetieronly
 unavailable: serviceunavailable serviceunavailableerror serviceunavailableexception unavailable
 unavailable: internalservererror internalserverexception internalfailure servererror internalerror internal
 unavailable: badgateway modelerrorexception modelstreamerrorexception modelnotreadyexception conflicterror
@@ -89,7 +89,7 @@ model_not_found: unavailablemodel modeldeprecated modelnotavailable
 context_length: contextlengthexceeded contextlengtherror contextlength contextwindowexceedederror
 context_length: contextwindowexceeded requesttoolarge modelcontextwindowexceeded exceedcontextsizeerror
 context_length: tokenslimitreached stringabovemaxlength contextoverflow inputtoolong promptexceedscontext
-context_length: payloadtoolarge maxcontextlengthexceeded
+context_length: payloadtoolarge maxcontextlengthexceeded modelmaxprompttokensexceeded
 content_filter: contentfilter contentpolicyviolation contentpolicyviolationerror
 content_filter: responsibleaipolicyviolation biopolicy misalignmentpolicyviolation contentfiltered
 content_filter: contentfiltererror safety moderation contentmoderation moderationblocked
@@ -114,7 +114,7 @@ unavailable: zhipu/1120 zhipu/1230 zhipu/1234 minimax/1000 minimax/1024 minimax/
 timeout: minimax/1001
 context_length: zhipu/1261
 content_filter: zhipu/1301 minimax/1026 minimax/1027
-invalid_request: minimax/1042 minimax/2013
+invalid_request: minimax/1042
 permission_denied: eacces
 not_found: enoent
 io: eio enospc
@@ -133,7 +133,7 @@ const weakTable = `
 invalid_request: invalidrequesterror invalidrequest invalidargument badrequest badrequesterror
 invalid_request: validationexception failedprecondition outofrange unprocessableentityerror
 invalid_request: unprocessableentity invalidrequestprompt validationerror invalidparametererror
-invalid_request: malformedrequest
+invalid_request: malformedrequest minimax/2013
 unavailable: apierror apistatuserror providerapierror
 rate_limit: tokens requests
 `

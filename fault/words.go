@@ -45,7 +45,8 @@ billing: insufficient quota, exceeded your current quota, insufficient credits, 
 billing: insufficient balance, insufficient funds, credit balance is too low, billing hard limit
 billing: billing not active, check your billing details, check your plan and billing, payment required
 billing: out of credits, requires more credits, purchase credits, credits exhausted, credit limit, unpaid
-billing: spend limit, spending limit, not enough credits, no credits
+billing: spend limit, spending limit, not enough credits, no credits, not enough balance
+billing: balance is insufficient, overdue balance
 auth?: authentication failed, authentication failure, authentication error, failed to authenticate
 auth?: unauthorized, unauthorised, unauthenticated, invalid credentials, auth error
 auth: invalid api key, incorrect api key, api key not valid, api key not found, api key expired
@@ -56,7 +57,8 @@ rate_limit: too many tokens * wait
 rate_limit?: quota exceeded * per minute, quota exceeded * per second, too many tokens per minute
 rate_limit?: too many tokens per second
 quota: free models per day, requests per day, tokens per day, daily limit, daily quota, monthly limit
-quota: monthly quota, usage limits, usage limit, calls month
+quota: monthly quota, usage limits, usage limit, calls month, key limit exceeded
+quota: free tier * exhausted
 quota?: quota exceeded, exceeded your quota, exceeded the quota, quota * exceeded
 rate_limit?: rate limit, rate limits, rate limited, rate limiting, too many requests
 context_length: context length, context window, context size, maximum context, context limit
@@ -64,7 +66,10 @@ context_length: prompt is too long, prompt too long, input is too long, input to
 context_length: too many tokens, too many input tokens, reduce the length, reduce your prompt
 context_length: input token count * exceeds, maximum number of tokens, token limit exceeded
 context_length: exceeds * token limit, exceed * token limit, maximum allowed number of input tokens
-context_length: request too large, maximum prompt length
+context_length: request too large, maximum prompt length, maximum model length, prompt exceeds max length
+context_length: input token count * supports up to, prompt token count * exceeds, exceed max message tokens
+context_length: exceeded model token limit, length of prompt tokens, inputs must have less than
+context_length: inputs tokens max new tokens must be
 context_length?: token limit, context overflow, is too long, are too long, was too long, too long for
 context_length?: message too long, text too long, max tokens exceeded, maximum tokens exceeded
 context_length?: tokens exceed, token count exceeds, maximum token count
@@ -76,7 +81,7 @@ content_filter: content management policy, content policy, safety system, safety
 content_filter: responsible ai, blocked by safety, blocked due to safety, blocked by moderation
 content_filter: was flagged, usage policy, usage policies, harmful content, prohibited content
 content_filter: content moderation, input moderation, invalid prompt * policy, inappropriate content
-content_filter: requires moderation
+content_filter: requires moderation, usage guidelines, contain sensitive information, content exists risk
 refusal?: model refused, refused to generate, refused to answer, refused to respond, declined to answer
 model_not_found: model not found, model * not found, model * does not exist, model * not exist
 model_not_found: model * not supported, model * not available, model * has been decommissioned

@@ -17,6 +17,12 @@ var longest = []struct {
 	{regexp.MustCompile(`(?is)max_\w*tokens\b.*integer above maximum value[.,] expected a value <= (\d+)`), 0},
 	// DeepSeek and Qwen
 	{regexp.MustCompile(`(?i)range of max_tokens (?:is|should be) \[1,\s*(\d+)\]`), 0},
+	// Groq and Cohere
+	{regexp.MustCompile(`(?i)max[_ ]tokens\W* must be less than or equal to \W?(\d+)`), 0},
+	// Amazon Bedrock
+	{regexp.MustCompile(`(?i)maximum tokens you requested exceeds the model limit of (\d+)`), 0},
+	// Databricks
+	{regexp.MustCompile(`(?i)max_tokens \(\d+\) cannot exceed (\d+)`), 0},
 	// Anthropic
 	{regexp.MustCompile(`(?i)max_tokens: \d+ > (\d+), which is the maximum`), 0},
 	// Vertex AI

@@ -228,5 +228,14 @@ func memberWait(n Node) (time.Duration, bool) {
 func MessageOf(n Node) string {
 	e := ErrorObject(n)
 	return cmp.Or(e.Str(), e.At("message").Str(), n.At("message").Str(), e.At("Message").Str(),
-		n.At("detail").Str(), e.At("msg").Str(), n.At("detail", "message").Str())
+		e.At("msg").Str(), detailed(e.At("message")), detailed(n))
+}
+
+// detailed returns the sentence in the details of an error: a text, or an object or a list of them.
+func detailed(n Node) string {
+	d := n.At("detail")
+	if items := d.Items(); len(items) > 0 {
+		d = items[0]
+	}
+	return cmp.Or(d.Str(), d.At("message").Str(), d.At("msg").Str())
 }
