@@ -177,9 +177,10 @@ func (p *pager) prompt(system string, first bool) *details {
 		v := messageView{Role: string(m.Role), IsError: m.IsError}
 		switch {
 		case m.Role == message.Tool:
-			v.About = joined(" ", "answers", m.Name, m.CallID)
-			if !slices.Contains(answered, m.Name) && len(answered) <= maxNames {
-				answered = append(answered, m.Name)
+			name := p.scrub(m.Name)
+			v.About = joined(" ", "answers", name, p.scrub(m.CallID))
+			if !slices.Contains(answered, name) && len(answered) <= maxNames {
+				answered = append(answered, name)
 			}
 		case len(m.Calls) > 0:
 			v.About = several.Of(len(m.Calls), "call")
@@ -212,7 +213,7 @@ func (p *pager) reply(r *machine.Reply) *details {
 	}
 	if len(r.Calls) == 0 {
 		for _, c := range r.Message.Calls {
-			view := &callView{Tool: c.Name, ID: c.ID, Class: "not looked at", Tone: "warn",
+			view := &callView{Tool: p.scrub(c.Name), ID: p.scrub(c.ID), Class: "not looked at", Tone: "warn",
 				Values: valuesText(p.scrub(c.Arguments))}
 			view.Arguments = p.text("", c.Arguments, nil)
 			d.Calls = append(d.Calls, view)
@@ -239,7 +240,7 @@ func (p *pager) propose(action, text string, issues []issueView) *diffView {
 func (p *pager) call(c *machine.Call) *callView {
 	raw := cmp.Or(c.Raw, string(c.Arguments))
 	v := &callView{
-		Tool: c.Tool, ID: c.ID, Class: plainWords(string(c.Class)), Tone: "good", Values: valuesText(p.scrub(raw)),
+		Tool: p.scrub(c.Tool), ID: p.scrub(c.ID), Class: plainWords(string(c.Class)), Tone: "good", Values: valuesText(p.scrub(raw)),
 		Arguments: p.text("", raw, c.Issues), Issues: issueViews(c.Issues),
 	}
 	if c.Class != "" {

@@ -1,10 +1,25 @@
 package console_test
 
 import (
+	"context"
+	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/internal/fixture"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/journal/inbox"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/report/console"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
 )
 
 // Another server of the same host may set cookies of the same name, for paths that browsers send first. They
@@ -21,4 +36,76 @@ func TestCookiesOfAnotherServerLockNobodyOut(t *testing.T) {
 	}
 	assert.Equal(t, http.StatusOK, ask(t, c, "GET", "/inbox", foreign("foreign", "", token)).StatusCode)
 	assert.Equal(t, http.StatusForbidden, ask(t, c, "GET", "/inbox", foreign("foreign", "", token[1:])).StatusCode)
+}
+
+// keyed is a folder with a session that has a secret in every place that a text can stand, and asks a person.
+// Its first call was refused, its second ran, its third failed, and its fourth waits for an answer that is in
+// the inbox, with a message.
+func keyed(t *testing.T, secret string) string {
+	dir := journal.Dir(t.TempDir())
+	j, err := journal.Open(t.Context(), dir, "order-7", journal.Settings{})
+	require.NoError(t, err)
+	s, err := session.New(session.Config{ID: "order-7", Journal: j})
+	require.NoError(t, err)
+	ctx, leave := context.WithCancelCause(t.Context())
+	ran, asked := 0, 0
+	set, err := tool.NewSet(tool.New("pay", "Pays.", func(context.Context, struct {
+		To    string `json:"to"`
+		Cents int    `json:"cents"`
+	}) (string, error) {
+		if ran++; ran == 1 {
+			return "paid with " + secret, nil
+		}
+		return "", tool.Fail("refused for " + secret)
+	}, always))
+	require.NoError(t, err)
+	answer := machine.Response{By: secret, Words: "not with " + secret}
+	approver := func(_ context.Context, q loop.PersonQuestion) (machine.Response, error) {
+		if asked++; asked == 4 {
+			answer.Question, answer.Verdict = q.ID, machine.Refuse
+			leave(loop.ErrSuspended)
+			return machine.Response{}, nil
+		}
+		said := machine.Response{Verdict: machine.Approve, By: secret}
+		if asked == 1 {
+			said = answer
+			said.Verdict = machine.Refuse
+		}
+		return said, nil
+	}
+	turns := []looptest.Turn{looptest.Call(message.Call{ID: secret, Name: secret, Arguments: "{}"})}
+	for cents := range 4 {
+		turn := looptest.Call(message.Call{Name: "pay", Arguments: fmt.Sprintf(`{"to":%q,"cents":%d}`, secret, cents)})
+		turn.Reply.Text, turn.Reply.Model = "I say "+secret, secret
+		turns = append(turns, turn)
+	}
+	_, err = fixture.Run(ctx, looptest.NewModel(turns...), s, loop.Input{Prompt: "Pay with " + secret},
+		loop.Config{Tools: set}, loop.WithApprover(approver), loop.WithClock(looptest.NewClock()))
+	require.ErrorIs(t, err, loop.ErrSuspended)
+	require.NoError(t, j.Close())
+	answer.At = looptest.Epoch
+	require.NoError(t, inbox.Answer(t.Context(), dir, "order-7", answer))
+	require.NoError(t, inbox.Say(t.Context(), dir, "order-7", session.Words{ID: "w", Text: secret, By: secret, At: looptest.Epoch}))
+	return string(dir)
+}
+
+// What has the form of a key is told nowhere, and nobody finds it by a search, unless secrets are shown.
+func TestAKeyIsToldNowhere(t *testing.T) {
+	const secret = "sk-proj-4f9QzX7bT2LmN8vRkW3yHcJd"
+	dir := keyed(t, secret)
+	whole := open(t, dir, soonAfter, func(s *console.Settings) { s.ShowSecrets = true })
+	c, shown := open(t, dir, soonAfter), 0
+	for _, target := range []string{"/", "/?tool=pay", "/inbox", "/session?id=order-7", "/session?id=order-7&part=r1-1", "/api/sessions"} {
+		r := ask(t, c, "GET", target)
+		assert.Equal(t, http.StatusOK, r.StatusCode, target)
+		assert.NotContains(t, body(t, r), "4f9Qz", target)
+		shown += strings.Count(body(t, ask(t, whole, "GET", target)), secret)
+	}
+	assert.Greater(t, shown, 30)
+	for _, target := range []string{"/events?q=", "/events?inbox=1", "/events?id=order-7"} {
+		assert.NotContains(t, stream(t, c, target)(), "4f9Qz", target)
+	}
+	const none = `{"sessions":[]}`
+	assert.Equal(t, none, strings.TrimSpace(body(t, ask(t, c, "GET", "/api/sessions?q=sk-proj-4"))))
+	assert.NotEqual(t, none, strings.TrimSpace(body(t, ask(t, whole, "GET", "/api/sessions?q=sk-proj-4"))))
 }

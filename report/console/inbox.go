@@ -197,7 +197,7 @@ func (c *Console) question(asks pending, now time.Time) *question {
 		Ask: *a, Anchor: asks.anchor(), Given: asks.given, Session: s.id, Store: s.row.Store, Link: s.row.Link,
 		Doubt:   a.Kind == machine.AskDoubt,
 		Whole:   visible(c.whole(arguments)),
-		Request: c.scrub(s.request), Said: c.scrub(s.said), Earlier: c.earlier(s, a.Tool), now: now, Holds: holds(a),
+		Request: s.request, Said: s.said, Earlier: c.earlier(s, a.Tool), now: now, Holds: holds(a),
 	}
 	if q.GaveUp = a.Kind == machine.AskExhausted; q.GaveUp && a.Failure != nil {
 		for _, i := range a.Failure.Issues {
@@ -205,7 +205,7 @@ func (c *Console) question(asks pending, now time.Time) *question {
 		}
 		q.Failed = c.scrub(fmt.Sprintf("%s%s, at attempt %d (%s)", q.Failed, a.Failure.Class, a.Attempt, a.Reason))
 	}
-	q.Untaken = c.scrub(s.untaken[a.ID])
+	q.Untaken = s.untaken[a.ID]
 	c.beside(q, s, a)
 	if _, can := c.settings.Stores[s.store].Store.(inbox.Store); can {
 		q.Form = formOf(s.forms[a.Tool], a.Arguments, c.hides, c.settings.ShowSecrets)
@@ -277,17 +277,17 @@ func (c *Console) given(ctx context.Context, s *watched) map[string]string {
 				changed = " with changed arguments"
 			}
 			all[i.Key] = strings.TrimSpace(ruled(said.Verdict)+changed+" "+
-				by(said.By)) + " at " + clock(i.At)
+				c.by(said.By)) + " at " + clock(i.At)
 		}
 	}
 	return all
 }
 
-func by(name string) string {
+func (c *Console) by(name string) string {
 	if name == "" {
 		return ""
 	}
-	return "by " + brief(name)
+	return "by " + brief(c.scrub(name))
 }
 
 // deadline is that of a question; far away if it has none.

@@ -56,10 +56,10 @@ func isAged(r *row, name string, now time.Time) bool {
 // maxTraits is how many values of one kind are known of a session.
 const maxTraits = 16
 
-// traitsOf are what a journal says for the filters.
-func traitsOf(f *journal.Fold, s journal.SessionState) (t traits) {
+// traitsOf are what a journal says for the filters. tell makes a text fit to be shown.
+func traitsOf(f *journal.Fold, s journal.SessionState, tell func(string) string) (t traits) {
 	add := func(n int, value string) {
-		if value = brief(value); value != "" && len(t[n]) < maxTraits && !slices.Contains(t[n], value) {
+		if value = tell(value); value != "" && len(t[n]) < maxTraits && !slices.Contains(t[n], value) {
 			t[n] = append(t[n], value)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/talk"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
@@ -50,13 +52,19 @@ type facts struct {
 	inside []string
 }
 
-// factsOf returns the facts of a session. The sentence has no values that a schema marks as secret, unless
-// secrets are shown.
+// factsOf returns the facts of a session. Its texts have no keys, and the sentence no values that a schema
+// marks as secret, unless secrets are shown.
 func factsOf(f *journal.Fold, s journal.Summary, lines int64, showSecrets bool) facts {
 	st := &f.State
+	tell := func(text string) string {
+		if text = canon.Cut(text, maxTold); !showSecrets {
+			text = fault.ScrubText(text)
+		}
+		return brief(text)
+	}
 	t := facts{
 		Summary: s, at: attemptOf(f), charged: st.Charged, wasted: st.Wasted, lines: lines,
-		request: brief(f.Request),
+		request: tell(f.Request),
 	}
 	t.outer, _ = machine.Outer(f.Header.Session, f.Header.Config.Seed)
 	if s.State == journal.SessionAsks {
@@ -64,10 +72,10 @@ func factsOf(f *journal.Fold, s journal.Summary, lines int64, showSecrets bool) 
 		t.beside = map[string]questionContext{}
 		t.untaken = map[string]string{}
 		for _, a := range t.asks {
-			t.beside[a.ID], t.untaken[a.ID] = contextOf(st, &a), brief(f.Untaken(a.ID))
+			t.beside[a.ID], t.untaken[a.ID] = contextOf(st, &a), tell(f.Untaken(a.ID))
 			t.forms[a.Tool], t.earlier[a.Tool] = f.Form(a.Tool), earlierCalls(st, a.Tool)
 		}
-		t.said = lastSaid(st)
+		t.said = tell(lastSaid(st))
 		t.InDoubt += countDoubts(t.asks)
 	}
 	if s.State == journal.SessionInterrupted {
@@ -90,17 +98,20 @@ func factsOf(f *journal.Fold, s journal.Summary, lines int64, showSecrets bool) 
 	}
 	t.retrying = !s.State.Ended() && (s.State == journal.SessionWaits || t.at.Attempt > 1)
 	t.hears = !s.State.Ended() && !st.Config.Single
-	t.traits = traitsOf(f, s.State)
+	t.traits = traitsOf(f, s.State, tell)
 	t.Why = sentence(f, &s, showSecrets)
-	t.words = strings.ToLower(strings.Join([]string{s.Session, t.request, toolNames(f), brief(st.Model)}, "\n"))
+	t.words = strings.ToLower(strings.Join([]string{s.Session, t.request, tell(toolNames(f)), tell(st.Model)}, "\n"))
 	return t
 }
+
+// maxTold is how many bytes of a text are looked through for what is told of it.
+const maxTold = 4 * maxBrief
 
 // lastSaid is the text of the model's last reply.
 func lastSaid(st *machine.State) string {
 	said := st.Transcript()
 	if n := talk.LastReply(said); n >= 0 {
-		return brief(said[n].Text)
+		return said[n].Text
 	}
 	return ""
 }

@@ -54,7 +54,7 @@ func (c *Console) settled(s *watched, g *machine.Given) settled {
 	case g.Changed:
 		how += " with changed arguments"
 	}
-	if who := by(g.By); who != "" {
+	if who := c.by(g.By); who != "" {
 		how += " " + who
 	}
 	one := settled{Session: s.id, Link: s.row.Link, Tool: brief(cmp.Or(g.Tool, "the answer")),
