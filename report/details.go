@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/masked"
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
@@ -92,8 +93,8 @@ type tried struct {
 type pager struct {
 	run  *run
 	size int64
-	// scrubs leaves secrets out of texts.
-	scrubs bool
+	// within says what is left out of texts.
+	within *Page
 	// said are the messages added since the previous call. latest is the latest text of each role.
 	said   []message.Message
 	latest map[message.Role]string
@@ -102,8 +103,8 @@ type pager struct {
 	was map[string]tried
 }
 
-func newPager(r *run, scrubs bool) *pager {
-	return &pager{run: r, scrubs: scrubs, latest: map[message.Role]string{}, was: map[string]tried{}}
+func newPager(r *run, within *Page) *pager {
+	return &pager{run: r, within: within, latest: map[message.Role]string{}, was: map[string]tried{}}
 }
 
 // done records the size of the details.
@@ -142,10 +143,15 @@ func (p *pager) changed(role message.Role, label, text string) *textView {
 
 // scrub leaves secrets out of a text, if the page does so.
 func (p *pager) scrub(text string) string {
-	if p == nil || !p.scrubs {
+	if p == nil || !p.within.Scrub {
 		return text
 	}
 	return fault.ScrubText(text)
+}
+
+// masked leaves secrets out of the arguments of a tool, by their places.
+func (p *pager) masked(tool, arguments string) string {
+	return string(masked.JSON([]byte(arguments), p.within.Secrets[tool]))
 }
 
 // request shows the message that a run begins with.
@@ -213,9 +219,10 @@ func (p *pager) reply(r *machine.Reply) *details {
 	}
 	if len(r.Calls) == 0 {
 		for _, c := range r.Message.Calls {
+			arguments := p.masked(c.Name, c.Arguments)
 			view := &callView{Tool: p.scrub(c.Name), ID: p.scrub(c.ID), Class: "not looked at", Tone: "warn",
-				Values: valuesText(p.scrub(c.Arguments))}
-			view.Arguments = p.text("", c.Arguments, nil)
+				Values: valuesText(p.scrub(arguments))}
+			view.Arguments = p.text("", arguments, nil)
 			d.Calls = append(d.Calls, view)
 		}
 	}
@@ -238,7 +245,7 @@ func (p *pager) propose(action, text string, issues []issueView) *diffView {
 
 // call shows a tool call that was checked.
 func (p *pager) call(c *machine.Call) *callView {
-	raw := cmp.Or(c.Raw, string(c.Arguments))
+	raw := p.masked(c.Tool, cmp.Or(c.Raw, string(c.Arguments)))
 	v := &callView{
 		Tool: p.scrub(c.Tool), ID: p.scrub(c.ID), Class: plainWords(string(c.Class)), Tone: "good", Values: valuesText(p.scrub(raw)),
 		Arguments: p.text("", raw, c.Issues), Issues: issueViews(c.Issues),
@@ -247,7 +254,7 @@ func (p *pager) call(c *machine.Call) *callView {
 		v.Tone = "bad"
 	}
 	if v.Repairs = repairsText(c.Repairs); v.Repairs != "" && len(c.Arguments) > 0 {
-		read, _ := pretty(string(c.Arguments))
+		read, _ := pretty(p.masked(c.Tool, string(c.Arguments)))
 		v.Read = p.text("read as", read, c.Issues)
 	}
 	v.Diff = p.propose(c.Tool, raw, v.Issues)
@@ -296,13 +303,13 @@ func (p *pager) keep(d *machine.Decision) {
 }
 
 // toolEnd shows the outcome of a tool call.
-func (p *pager) toolEnd(arguments string, end *machine.ToolEnd) *details {
+func (p *pager) toolEnd(tool, arguments string, end *machine.ToolEnd) *details {
 	if p == nil {
 		return nil
 	}
 	d := &details{}
 	if len(end.Issues) > 0 {
-		d.show(p.text("arguments", arguments, end.Issues))
+		d.show(p.text("arguments", p.masked(tool, arguments), end.Issues))
 	}
 	d.show(p.text("result", cmp.Or(string(end.Result), end.Text), nil))
 	d.show(p.text("its last progress", string(end.Progress), nil))

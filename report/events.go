@@ -176,7 +176,7 @@ func (r *run) toolEnded(ev *machine.Event) entry {
 	if e.bad {
 		r.totals.Broken++
 	}
-	e.shown = r.page.toolEnd(string(was.Arguments), t)
+	e.shown = r.page.toolEnd(was.Tool, string(was.Arguments), t)
 	return e.says(text, more...)
 }
 

@@ -131,7 +131,7 @@ func (t namedWord) String() string { return joined(" ", t.word, namesText(t.name
 func (p Page) HTML(w io.Writer, in io.Reader) error {
 	all := &kept{entries: p.entries(), bytes: maxPage}
 	s := &scan{in: journal.NewReader(in), nests: p.Children != nil,
-		begin: func(r *run) { r.kept, r.page = all, newPager(r, p.Scrub) }}
+		begin: func(r *run) { r.kept, r.page = all, newPager(r, &p) }}
 	var runs []*run
 	left := 0
 	for r := range s.all() {

@@ -27,6 +27,9 @@ type Page struct {
 	Scheme string
 	// Scrub leaves out what has the form of a key or a password.
 	Scrub bool
+	// Secrets are the places of values in the arguments of tools, by tool, that are left out, as
+	// [schema.Schema.Secrets] gives them. Other texts may repeat such a value.
+	Secrets map[string][]string
 	// Says is what goes on in the session, in one sentence, and Answer the address where its questions are
 	// answered; empty if it asks none.
 	Says, Answer string

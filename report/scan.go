@@ -201,7 +201,7 @@ func (r *run) enter(e entry) {
 	if e.asks() {
 		r.calling, r.askedAt = true, e.At
 	}
-	if r.page != nil && r.page.scrubs {
+	if r.page != nil && r.page.within.Scrub {
 		e.Text = fault.ScrubText(e.Text)
 		for n := range e.More {
 			e.More[n] = fault.ScrubText(e.More[n])

@@ -5,7 +5,7 @@ package gate
 var Layers = [][]string{
 	{"internal/after", "internal/canon", "internal/chain", "internal/seq", "internal/httphint", "internal/race",
 		"internal/sealedline", "internal/several", "internal/stack", "internal/syntax"},
-	{"internal/fields"},
+	{"internal/fields", "internal/masked"},
 	{"backoff", "fault", "reducer", "message"},
 	{"extract", "internal/contain", "internal/talk", "internal/typed"},
 	{"policy", "feedback", "ratelimit", "schema"},
@@ -28,7 +28,7 @@ var Outside = []string{"internal/browser", "internal/gate", "policy/internal/dra
 // Pure are the packages that must give the same result for the same input on every machine and in every run.
 var Pure = []string{
 	"internal/canon", "internal/chain", "internal/httphint", "internal/several", "internal/syntax",
-	"internal/fields",
+	"internal/fields", "internal/masked",
 	"internal/sealedline", "internal/seq", "internal/talk", "internal/typed", "backoff", "fault", "ratelimit",
 	"reducer", "message", "extract", "policy", "feedback",
 	"feedback/prompt", "result", "session", "loop/projection", "loop/machine", "limit", "internal/simulate",

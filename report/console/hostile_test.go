@@ -109,3 +109,53 @@ func TestAKeyIsToldNowhere(t *testing.T) {
 	assert.Equal(t, none, strings.TrimSpace(body(t, ask(t, c, "GET", "/api/sessions?q=sk-proj-4"))))
 	assert.NotEqual(t, none, strings.TrimSpace(body(t, ask(t, whole, "GET", "/api/sessions?q=sk-proj-4"))))
 }
+
+// Values that a tool's schema marks as secret stand on no page, whatever they are: neither those that a person
+// was asked about nor those of other calls of the tool, in other runs too, valid or not.
+func TestValuesMarkedAsSecretAreOnNoPage(t *testing.T) {
+	dir := journal.Dir(t.TempDir())
+	type card struct {
+		To  string `json:"to"`
+		Pin string `json:"pin" retake:"secret" validate:"max=8"`
+	}
+	asks := tool.New("pay", "Pays.", func(context.Context, card) (string, error) { return "paid", nil },
+		tool.NeedsApproval(func(in card) bool { return in.To == "ACME" }))
+	set, err := tool.NewSet(asks)
+	require.NoError(t, err)
+	for n, arguments := range [][]string{
+		{`{"to":"Bolt","pin":"hunter1"}`, `{"to":"ACME","pin":"hunter2"}`},
+		{`{"to":"Bolt","pin":"hunter3"}`, `{"to":"ACME","pin":"hunter4hunter4"}`, `{"to":"Bolt","pin":"hunter5"}`, `{to:"ACME",'pin':hunter6}`, `{"to":"ACME","pin":"hunter7"}`},
+	} {
+		j, err := journal.Open(t.Context(), dir, "order-7", journal.Settings{})
+		require.NoError(t, err)
+		s, err := session.New(session.Config{ID: "order-7", Journal: j})
+		require.NoError(t, err)
+		ctx, leave := context.WithCancelCause(t.Context())
+		approver := func(context.Context, loop.PersonQuestion) (machine.Response, error) {
+			if n > 0 {
+				leave(loop.ErrSuspended)
+				return machine.Response{}, nil
+			}
+			return machine.Response{Verdict: machine.Refuse, Words: "No."}, nil
+		}
+		var turns []looptest.Turn
+		for _, a := range arguments {
+			turns = append(turns, looptest.Call(message.Call{Name: "pay", Arguments: a}))
+		}
+		_, err = fixture.Run(ctx, looptest.NewModel(append(turns, looptest.Say("Well."))...), s, loop.Input{Prompt: "Pay."},
+			loop.Config{Tools: set}, loop.WithApprover(approver), loop.WithClock(looptest.NewClock()))
+		require.NoError(t, j.Close())
+		if n > 0 {
+			require.ErrorIs(t, err, loop.ErrSuspended)
+		}
+	}
+	whole := open(t, string(dir), soonAfter, func(s *console.Settings) { s.ShowSecrets = true })
+	c, page := open(t, string(dir), soonAfter), body(t, ask(t, whole, "GET", "/session?id=order-7"))
+	for n := range 7 {
+		assert.Contains(t, page, fmt.Sprint("hunter", n+1))
+	}
+	for _, target := range []string{"/", "/inbox", "/session?id=order-7", "/session?id=order-7&part=r2-1", "/api/sessions"} {
+		assert.NotContains(t, body(t, ask(t, c, "GET", target)), "hunter", target)
+	}
+	assert.Contains(t, body(t, ask(t, c, "GET", "/session?id=order-7")), "pay ACME, [secret]")
+}

@@ -191,7 +191,7 @@ func (c *Console) question(asks pending, now time.Time) *question {
 	s, a := asks.in, asks.Ask
 	arguments := a.Arguments
 	if !c.settings.ShowSecrets {
-		arguments = masked(s.forms[a.Tool], arguments)
+		arguments = withoutSecrets(s.forms[a.Tool], arguments)
 	}
 	q := &question{
 		Ask: *a, Anchor: asks.anchor(), Given: asks.given, Session: s.id, Store: s.row.Store, Link: s.row.Link,
@@ -242,7 +242,7 @@ func (c *Console) beside(q *question, s *watched, a *machine.Ask) {
 // spoken are the arguments of a tool in few words.
 func (c *Console) spoken(s *watched, tool string, arguments json.RawMessage) string {
 	if !c.settings.ShowSecrets {
-		arguments = masked(s.forms[tool], arguments)
+		arguments = withoutSecrets(s.forms[tool], arguments)
 	}
 	return brief(visible(c.scrub(spoken(c.scrub(string(arguments))))))
 }

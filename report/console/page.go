@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/url"
 
@@ -22,15 +23,15 @@ func (c *Console) session(w http.ResponseWriter, r *http.Request) {
 		show(w, http.StatusNotFound, "missing", brief(id))
 		return
 	}
-	in, err := c.settings.Stores[s.store].Store.Peek(r.Context(), id)
+	in, secrets, err := c.peek(r.Context(), s)
 	if err != nil {
 		http.Error(w, "the journal cannot be read: "+brief(c.scrub(err.Error())), http.StatusInternalServerError)
 		return
 	}
 	defer in.Close()
 	named := url.Values{"id": {id}, "store": {store}}.Encode()
-	page := report.Page{Home: "/", Scrub: !c.settings.ShowSecrets, Part: "/session?" + named + "&part=",
-		Only: r.URL.Query().Get("part"), Scheme: schemeOf(r)}
+	page := report.Page{Home: "/", Scrub: !c.settings.ShowSecrets, Secrets: secrets,
+		Part: "/session?" + named + "&part=", Only: r.URL.Query().Get("part"), Scheme: schemeOf(r)}
 	if page.Only == "" {
 		page.Live, page.Says = "/events?"+named, s.row.Word()+". "+s.row.Why
 		page.Last, page.Now = s.row.Last, c.clock.Now()
@@ -48,6 +49,19 @@ func (c *Console) session(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Security-Policy", page.Policy()+"; frame-ancestors 'none'")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_ = page.HTML(w, in) // the page itself says what is wrong with the journal
+}
+
+// peek opens the journal of a session, and returns what its page leaves out of the arguments of tools.
+func (c *Console) peek(ctx context.Context, s *watched) (in io.ReadCloser, secrets map[string][]string, err error) {
+	from := c.settings.Stores[s.store].Store
+	if in, err = from.Peek(ctx, s.id); err != nil || c.settings.ShowSecrets {
+		return in, nil, err
+	}
+	secrets = secretsIn(in)
+	if err = in.Close(); err == nil {
+		in, err = from.Peek(ctx, s.id)
+	}
+	return in, secrets, err
 }
 
 // maxNested is how many bytes of agents' journals are read for a page. Of what does not fit there is a link.

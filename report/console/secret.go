@@ -1,59 +1,51 @@
 package console
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
+	"io"
 	"strings"
 	"unicode"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/masked"
+	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/schema"
 )
 
-// secretMark stands for a value that is left out.
-const secretMark = "[secret]"
-
-// masked are arguments without the values that their schema marks as secret.
-func masked(doc, arguments json.RawMessage) json.RawMessage {
-	s, err := schema.Compile(doc)
-	if len(doc) == 0 || err != nil {
-		return arguments
+// secretsOf are the places of the values that a schema marks as secret.
+func secretsOf(doc json.RawMessage) []string {
+	if s, err := schema.Compile(doc); err == nil && len(doc) > 0 {
+		return s.Secrets()
 	}
-	places := s.Secrets()
-	var value any
-	dec := json.NewDecoder(bytes.NewReader(arguments))
-	dec.UseNumber()
-	if len(places) == 0 || dec.Decode(&value) != nil {
-		return arguments
-	}
-	for _, place := range places {
-		value = mask(value, canon.Path(place))
-	}
-	return json.RawMessage(jsonText(value))
+	return nil
 }
 
-// mask replaces the value at a place, where "*" stands for any member or item.
-func mask(value any, at []string) any {
-	if len(at) == 0 {
-		return secretMark
-	}
-	switch in := value.(type) {
-	case map[string]any:
-		for name := range in {
-			if at[0] == "*" || at[0] == name {
-				in[name] = mask(in[name], at[1:])
-			}
-		}
-	case []any:
-		for n := range in {
-			if at[0] == "*" {
-				in[n] = mask(in[n], at[1:])
-			}
-		}
-	}
-	return value
+// withoutSecrets are arguments without the values that their schema marks as secret.
+func withoutSecrets(doc, arguments json.RawMessage) json.RawMessage {
+	return masked.JSON(arguments, secretsOf(doc))
 }
+
+// secretsIn are the places of values in the arguments of tools that a journal says to be secret, by tool. A
+// schema is in it once a person was asked about a call of the tool, in any run.
+func secretsIn(in io.Reader) map[string][]string {
+	all, lines := map[string][]string{}, bufio.NewReaderSize(in, 256<<10)
+	for {
+		text, err := lines.ReadSlice('\n')
+		var line struct{ Record journal.Record }
+		if bytes.Contains(text, isForm) && json.Unmarshal(text, &line) == nil && line.Record.Note != nil {
+			n := line.Record.Note
+			all[n.Tool] = append(all[n.Tool], secretsOf(n.Schema)...)
+		}
+		if err != nil && err != bufio.ErrBufferFull {
+			return all
+		}
+	}
+}
+
+// isForm is in each line with the schema of a tool.
+var isForm = []byte(`"kind":"` + journal.AskForm + `"`)
 
 // hides reports whether a text of any length must not be shown: a part of it has the form of a key or a
 // password.
@@ -95,7 +87,7 @@ func (c *Console) veil(value any) any {
 			case map[string]any, []any:
 			default:
 				if c.hides(jsonText(map[string]any{name: in[name]})) {
-					in[name] = secretMark
+					in[name] = masked.Mark
 				}
 			}
 		}
@@ -105,7 +97,7 @@ func (c *Console) veil(value any) any {
 		}
 	case string:
 		if c.hides(in) {
-			return secretMark
+			return masked.Mark
 		}
 	}
 	return value

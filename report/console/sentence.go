@@ -23,7 +23,7 @@ func sentence(f *journal.Fold, s *journal.Summary, showSecrets bool) string {
 	case journal.SessionAsks:
 		arguments := f.Asked.Asks[0].Arguments
 		if !showSecrets {
-			arguments = json.RawMessage(fault.Scrub(string(masked(f.Form(f.Asked.Asks[0].Tool), arguments))))
+			arguments = json.RawMessage(fault.Scrub(string(withoutSecrets(f.Form(f.Asked.Asks[0].Tool), arguments))))
 		}
 		return asked(f.Asked.Asks, string(arguments))
 	case journal.SessionWaits:
