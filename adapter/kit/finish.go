@@ -10,13 +10,14 @@ import (
 
 // finishes are the words of all providers for why a reply ended, in small letters: gateways pass them on.
 var finishes = byWord(map[string]message.FinishReason{
-	"stop end_turn stop_sequence eos_token complete": message.Stop,
-	"tool_calls tool_use function_call tool-calls":   message.ToolUse,
+	"stop end_turn stop_sequence eos eos_token complete": message.Stop,
+	"tool_calls tool_use function_call tool-calls":       message.ToolUse,
 
 	"length max_tokens max_output_tokens model_length model_context_window_exceeded " +
 		"continuation": message.Length,
 	"content_filter content-filter refusal sensitive safety recitation blocklist prohibited_content spii " +
-		"image_safety image_prohibited_content image_recitation model_armor": message.ContentFilter,
+		"image_safety image_prohibited_content image_recitation model_armor guardrail_intervened " +
+		"content_filtered error_toxic": message.ContentFilter,
 })
 
 // byWord is a table with a row for each word of the keys of rows.

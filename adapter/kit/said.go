@@ -22,24 +22,27 @@ type Said struct {
 var (
 	codeNames     = []string{"code", "status", "type", "error_code", "status_code"}
 	sentenceNames = []string{"message", "msg", "detail", "error_msg", "status_msg", "title"}
-	around        = []string{"error", "errors", "base_resp", "response", "choices"}
+	around        = []string{"error", "errors", "base_resp", "response", "choices", "x_groq"}
+	// holders are those of around that have their error in a member.
+	holders = []string{"response", "choices", "x_groq"}
 )
 
 // ReadError parses the body of an error: an object with the member error (text or object), a list of them
-// (Gemini), an error within a response or a choice, or an object that is the error itself. For anything
-// else it returns nothing.
+// (Gemini), an error within a response, a choice or Groq's own member, or an object that is the error itself.
+// For anything else it returns nothing.
 func ReadError(body []byte) Said {
 	outer, _ := ReadObject(first(body))
 	said := readSaid(outer)
 	for _, name := range around {
 		place := first(member(outer, name))
-		if sentence, isText := ReadText(place); isText && strings.HasPrefix(name, "error") {
+		if slices.Contains(holders, name) {
+			holder, _ := ReadObject(place)
+			place = holder.Get("error")
+		}
+		if sentence := Text(place); sentence != "" {
 			return Said{Sentence: sentence, Status: said.Status, RequestID: said.RequestID}
 		}
 		inner, _ := ReadObject(place)
-		if name == "response" || name == "choices" {
-			inner = inner.Object("error")
-		}
 		if found := readSaid(inner); found.Code+found.Sentence != "" {
 			found.Status, found.RequestID = cmp.Or(found.Status, said.Status),
 				cmp.Or(found.RequestID, said.RequestID)

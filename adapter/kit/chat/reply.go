@@ -486,7 +486,8 @@ func streamUsage(chunk kit.Object, choices []kit.Object) json.RawMessage {
 
 // tellsError reports whether a body with some choices has an error in place of a reply, or within a choice.
 func tellsError(doc kit.Object, choices []kit.Object) bool {
-	if kit.IsError(doc.Get("error")) || doc.Text("object") == "error" {
+	if kit.IsError(doc.Get("error")) || kit.IsError(doc.Object("x_groq").Get("error")) ||
+		doc.Text("object") == "error" {
 		return true
 	}
 	return slices.ContainsFunc(choices, func(choice kit.Object) bool { return kit.IsError(choice.Get("error")) })
