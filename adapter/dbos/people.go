@@ -24,8 +24,9 @@ const (
 	answers = "retake.answer"
 )
 
-// forever is how long a question without a deadline is open at a time: then it is asked again.
-const forever = 24 * 365 * time.Hour
+// patience is how long a run waits for a message at a time. DBOS wakes nobody for one that comes while the
+// process does not listen yet; it is found when the time is over.
+const patience = time.Hour
 
 // ErrNotTaken: an answer is in the database, and no process has taken it in time. It counts once one goes on
 // with the run, if it is the first then.
@@ -56,11 +57,11 @@ func (f *flow) AskPeople(asks []machine.Ask) error {
 	}
 	until, given := machine.AskedUntil(asks), len(f.st.Given)
 	for len(f.st.Given) == given {
-		patience := forever
+		most := patience
 		if !until.IsZero() {
-			patience = max(until.Sub(f.at), 0)
+			most = min(most, max(until.Sub(f.at), 0))
 		}
-		text, err := sdk.Recv[string](f.ctx, answers, patience)
+		text, err := sdk.Recv[string](f.ctx, answers, most)
 		late := errors.Is(err, sdk.ErrTimeout)
 		if err != nil && !late {
 			return err
@@ -71,7 +72,7 @@ func (f *flow) AskPeople(asks []machine.Ask) error {
 		switch {
 		case !late:
 			err = f.answered(text)
-		case until.IsZero():
+		case most == patience: // the question is still open
 			continue
 		default:
 			err = f.step(engine.Woke(f.at, until))
@@ -155,7 +156,7 @@ func boardOf(c sdk.Client, id string, timeout time.Duration) (b board, _ error) 
 // [*machine.AnswerError] for an answer that the run does not take, [loop.ErrNobodyAsks] for a run that has
 // ended, [ErrNotTaken], and those of DBOS.
 func Answer(c sdk.Client, id string, answer machine.Response, timeout time.Duration) error {
-	patience := time.Now().Add(timeout)
+	end := time.Now().Add(timeout)
 	run, err := Get(c, id)
 	if err != nil {
 		return err
@@ -174,12 +175,12 @@ func Answer(c sdk.Client, id string, answer machine.Response, timeout time.Durat
 	if err := sdk.Send(c, id, string(text), answers); err != nil {
 		return fmt.Errorf("dbos: %w", err)
 	}
-	for {
+	for tries := 1; ; tries++ {
 		closed, err := run.closed(c, id, answer.Question)
 		if err != nil {
 			return err
 		}
-		wait := min(time.Until(patience), time.Second)
+		wait := min(time.Until(end), time.Second)
 		if closed != nil { // perhaps by this answer
 			wait = 0
 		}
@@ -191,8 +192,13 @@ func Answer(c sdk.Client, id string, answer machine.Response, timeout time.Durat
 			return fmt.Errorf("dbos: %w", err)
 		case closed != nil:
 			return closed
-		case !time.Now().Before(patience):
+		case !time.Now().Before(end):
 			return ErrNotTaken
+		case tries&(tries-1) == 0: // an empty message wakes a process that did not listen yet: see patience
+			err = sdk.Send(c, id, "", answers)
+		}
+		if err != nil {
+			return fmt.Errorf("dbos: %w", err)
 		}
 	}
 }

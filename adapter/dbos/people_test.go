@@ -2,11 +2,15 @@ package dbos
 
 import (
 	"context"
+	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	sdk "github.com/dbos-inc/dbos-transact-golang/dbos"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -174,4 +178,52 @@ func TestAnAnswerWaitsForAProcess(t *testing.T) {
 	_, err = run.Result()
 	require.NoError(t, err)
 	assert.Equal(t, 1, paid)
+}
+
+// deaf is a process that begins to listen for messages late: once hears is closed.
+type deaf struct{ hears chan struct{} }
+
+func (d deaf) TraceQueryStart(ctx context.Context, _ *pgx.Conn, q pgx.TraceQueryStartData) context.Context {
+	if strings.HasPrefix(q.SQL, "LISTEN") {
+		<-d.hears
+	}
+	return ctx
+}
+
+func (deaf) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+// DBOS wakes nobody for a message that comes while a run waits and its process does not listen yet.
+func TestAnAnswerIsTakenByAProcessThatListensLate(t *testing.T) {
+	cfg, err := pgxpool.ParseConfig(database(t))
+	require.NoError(t, err)
+	d := deaf{make(chan struct{})}
+	cfg.ConnConfig.Tracer = d
+	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	require.NoError(t, err)
+	defer pool.Close()
+	c, err := sdk.NewContext(context.Background(), sdk.Config{
+		AppName: "retake", SystemDBPool: pool, DatabaseSchema: "deaf", ApplicationVersion: "test", ExecutorID: "test",
+		Logger: slog.New(slog.DiscardHandler),
+	})
+	require.NoError(t, err)
+	defer func() { _ = sdk.Shutdown(c, 10*time.Second) }()
+	r, err := Register(c, paying(t, 0, func(int) {}, "1"))
+	require.NoError(t, err)
+	require.NoError(t, sdk.Launch(c))
+	run, err := r.Start(c, "order-42", loop.Input{Prompt: "Pay."})
+	require.NoError(t, err)
+	q := asked(t, c, "order-42").ID
+	told := make(chan error, 1)
+	go func() {
+		told <- Answer(c, "order-42", machine.Response{Question: q, Verdict: machine.Approve}, time.Minute)
+	}()
+	require.Eventually(t, func() bool {
+		var sent int
+		err := pool.QueryRow(t.Context(), "SELECT count(*) FROM deaf.notifications").Scan(&sent)
+		return err == nil && sent > 0
+	}, time.Minute, 10*time.Millisecond)
+	close(d.hears)
+	require.NoError(t, <-told)
+	_, err = run.Result()
+	require.NoError(t, err)
 }
