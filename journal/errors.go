@@ -76,7 +76,7 @@ func (e *SealedError) Error() string {
 	if e.Line > 0 {
 		text = fmt.Sprintf("journal: line %d", e.Line)
 	}
-	text += fmt.Sprintf(" is sealed with the key %q: give that key", e.Key)
+	text += fmt.Sprintf(" is sealed with the key whose id is %q: give that key", e.Key)
 	if len(e.Given) > 0 {
 		text += fmt.Sprintf(", too: given is %q", e.Given)
 	}

@@ -39,5 +39,5 @@ func Example() {
 	fmt.Println(err)
 	// Output:
 	// false
-	// journal: line 1 is sealed with the key "828d7f9e54833e97": give that key
+	// journal: line 1 is sealed with the key whose id is "828d7f9e54833e97": give that key
 }

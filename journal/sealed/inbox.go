@@ -38,7 +38,7 @@ func (b inbox) Put(ctx context.Context, session string, item journal.Item) error
 		item.Body, err = l.Append(nil)
 	}
 	if err != nil {
-		return fmt.Errorf("sealed: key %q: %w", s.KeyID(), err)
+		return fmt.Errorf("sealed: the key whose id is %q: %w", s.KeyID(), err)
 	}
 	err = chain.Bounded(b.in.Put(ctx, session, item))
 	if answered, late := errors.AsType[*journal.AnsweredError](err); late {
@@ -63,7 +63,7 @@ func (b inbox) open(session string, i journal.Item) (journal.Item, error) {
 		return bad("%w", err)
 	}
 	if i.Body, err = key.Open(l.Sealed, itemPlace(session, i)); err != nil {
-		return bad("it does not open with the key %q: it was changed, or it is another item", l.Key)
+		return bad("it does not open with the key whose id is %q: it was changed, or it is another item", l.Key)
 	}
 	return i, i.Check(session)
 }

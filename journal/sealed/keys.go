@@ -70,7 +70,7 @@ func (k keys) seal(to []byte, session string, n int64, text []byte) ([]byte, err
 	s := k[0]
 	sealed, err := s.Seal(text, place(session, n))
 	if err != nil {
-		return nil, fmt.Errorf("sealed: key %q: %w", s.KeyID(), err)
+		return nil, fmt.Errorf("sealed: the key whose id is %q: %w", s.KeyID(), err)
 	}
 	l := sealedline.Line{Hash: hashOf(s, text), Key: s.KeyID(), Sealed: sealed}
 	if n == 1 {

@@ -114,7 +114,7 @@ func (r *Reader) open(line []byte) ([]byte, error) {
 	}
 	text, err := key.Open(l.Sealed, place(r.session, number))
 	if err != nil {
-		return nil, corrupt("it does not open with the key %q: it was changed, or it is from another place or session", l.Key)
+		return nil, corrupt("it does not open with the key whose id is %q: it was changed, or it is from another place or session", l.Key)
 	}
 	if want := hashOf(key, text); l.Hash != want {
 		return nil, &journal.CorruptError{Line: number, Offset: r.at.sealed, Found: l.Hash, Want: want}

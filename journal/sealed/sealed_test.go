@@ -107,9 +107,9 @@ func TestAnotherKeyIsNamed(t *testing.T) {
 	one, two := key(t, "one").KeyID(), key(t, "two").KeyID()
 	err := verify(in.Text("order-42"), key(t, "two"))
 	require.ErrorIs(t, err, journal.ErrSealed)
-	require.EqualError(t, err, `journal: line 1 is sealed with the key "`+one+`": give that key, too: given is ["`+two+`"]`)
+	require.EqualError(t, err, `journal: line 1 is sealed with the key whose id is "`+one+`": give that key, too: given is ["`+two+`"]`)
 	_, err = journal.Replay(bytes.NewReader(in.Text("order-42")), nil)
-	require.EqualError(t, err, `journal: line 1 is sealed with the key "`+one+`": give that key`, "without any key")
+	require.EqualError(t, err, `journal: line 1 is sealed with the key whose id is "`+one+`": give that key`, "without any key")
 	_, err = journal.Open(t.Context(), wrap(t, in, key(t, "two")), "order-42", journal.Settings{})
 	require.ErrorIs(t, err, journal.ErrSealed)
 }
