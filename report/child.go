@@ -6,7 +6,6 @@ import (
 	"iter"
 	"strings"
 
-	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 )
@@ -141,8 +140,5 @@ func (within *Page) timeline(in io.ReadCloser, shown bool) string {
 	if err := Text(&out, in, Style{Children: within.Children}); err != nil {
 		text = "\n" + line(err.Error())
 	}
-	if text = out.String() + text; within.Scrub {
-		text = fault.ScrubText(text)
-	}
-	return clip(text, maxTimeline)
+	return clip(within.scrub(out.String()+text), maxTimeline)
 }

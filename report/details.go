@@ -121,7 +121,7 @@ func (p *pager) text(label, text string, issues []fault.Issue) *textView {
 	if over := len(text) - maxPageText; over > 0 {
 		text = fmt.Sprintf("%s\n[… %d bytes left out]", strings.ToValidUTF8(text[:maxPageText], ""), over)
 	}
-	text = p.scrub(text)
+	text = p.within.scrub(text)
 	p.size += int64(len(text))
 	return &textView{Label: label, Parts: segments(text, marksOf(text, issues))}
 }
@@ -139,14 +139,6 @@ func (p *pager) changed(role message.Role, label, text string) *textView {
 		v.Same = sizeText(same) + " around it are the same as before"
 	}
 	return v
-}
-
-// scrub leaves secrets out of a text, if the page does so.
-func (p *pager) scrub(text string) string {
-	if p == nil || !p.within.Scrub {
-		return text
-	}
-	return fault.ScrubText(text)
 }
 
 // masked leaves secrets out of the arguments of a tool, by their places.
@@ -183,8 +175,8 @@ func (p *pager) prompt(system string, first bool) *details {
 		v := messageView{Role: string(m.Role), IsError: m.IsError}
 		switch {
 		case m.Role == message.Tool:
-			name := p.scrub(m.Name)
-			v.About = joined(" ", "answers", name, p.scrub(m.CallID))
+			name := p.within.scrub(m.Name)
+			v.About = joined(" ", "answers", name, p.within.scrub(m.CallID))
 			if !slices.Contains(answered, name) && len(answered) <= maxNames {
 				answered = append(answered, name)
 			}
@@ -220,8 +212,8 @@ func (p *pager) reply(r *machine.Reply) *details {
 	if len(r.Calls) == 0 {
 		for _, c := range r.Message.Calls {
 			arguments := p.masked(c.Name, c.Arguments)
-			view := &callView{Tool: p.scrub(c.Name), ID: p.scrub(c.ID), Class: "not looked at", Tone: "warn",
-				Values: valuesText(p.scrub(arguments))}
+			view := &callView{Tool: p.within.scrub(c.Name), ID: p.within.scrub(c.ID), Class: "not looked at", Tone: "warn",
+				Values: valuesText(p.within.scrub(arguments))}
 			view.Arguments = p.text("", arguments, nil)
 			d.Calls = append(d.Calls, view)
 		}
@@ -232,7 +224,7 @@ func (p *pager) reply(r *machine.Reply) *details {
 // propose keeps a proposal, and compares it with the one of the previous attempt, if there was one.
 func (p *pager) propose(action, text string, issues []issueView) *diffView {
 	was, n := p.was[action], len(p.is[action])
-	is := proposal{p.scrub(text), issues}
+	is := proposal{p.within.scrub(text), issues}
 	p.is[action] = append(p.is[action], is)
 	if n >= len(was.proposals) || isRedacted(text) || isRedacted(was.proposals[n].text) {
 		return nil
@@ -247,7 +239,7 @@ func (p *pager) propose(action, text string, issues []issueView) *diffView {
 func (p *pager) call(c *machine.Call) *callView {
 	raw := p.masked(c.Tool, cmp.Or(c.Raw, string(c.Arguments)))
 	v := &callView{
-		Tool: p.scrub(c.Tool), ID: p.scrub(c.ID), Class: plainWords(string(c.Class)), Tone: "good", Values: valuesText(p.scrub(raw)),
+		Tool: p.within.scrub(c.Tool), ID: p.within.scrub(c.ID), Class: plainWords(string(c.Class)), Tone: "good", Values: valuesText(p.within.scrub(raw)),
 		Arguments: p.text("", raw, c.Issues), Issues: issueViews(c.Issues),
 	}
 	if c.Class != "" {

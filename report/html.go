@@ -14,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
@@ -158,7 +157,7 @@ func pageOf(s *scan, all *kept, runs []*run, left int, within Page) *pageView {
 		p.LiveScript = template.JS(liveJS) //nolint:gosec // its own
 	}
 	if err := s.fault(); err != nil {
-		p.Wrong = err.Error()
+		p.Wrong = within.scrub(err.Error())
 	}
 	for _, n := range []struct {
 		n         int
@@ -183,9 +182,7 @@ func pageOf(s *scan, all *kept, runs []*run, left int, within Page) *pageView {
 	for _, r := range runs {
 		p.Title = r.header.Session
 		v := r.view(byRun[r.number], within.Raw)
-		if within.Scrub {
-			v.Outcome = fault.ScrubText(v.Outcome)
-		}
+		v.Outcome = within.scrub(v.Outcome)
 		p.Runs = append(p.Runs, v)
 	}
 	if within.Only == "" {

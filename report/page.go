@@ -3,6 +3,7 @@ package report
 import (
 	"time"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/several"
 )
 
@@ -57,6 +58,14 @@ func (p Page) Policy() string {
 	}
 	return "default-src 'none'; style-src " + sourceHash(pageCSS) + "; script-src " + script + connect +
 		"; base-uri 'none'; form-action " + form
+}
+
+// scrub leaves out of a text what has the form of a key or a password, if the page does so.
+func (p *Page) scrub(text string) string {
+	if p.Scrub {
+		return fault.ScrubText(text)
+	}
+	return text
 }
 
 // Ago is how long ago the latest event was, in at most two units; empty if that is not said.

@@ -7,7 +7,6 @@ import (
 	"iter"
 	"time"
 
-	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
@@ -201,10 +200,10 @@ func (r *run) enter(e entry) {
 	if e.asks() {
 		r.calling, r.askedAt = true, e.At
 	}
-	if r.page != nil && r.page.within.Scrub {
-		e.Text = fault.ScrubText(e.Text)
+	if r.page != nil {
+		e.Text = r.page.within.scrub(e.Text)
 		for n := range e.More {
-			e.More[n] = fault.ScrubText(e.More[n])
+			e.More[n] = r.page.within.scrub(e.More[n])
 		}
 	}
 	if r.live != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -36,6 +37,17 @@ func (f faulty) Peek(ctx context.Context, session string) (io.ReadCloser, error)
 	return f.Dir.Peek(ctx, session)
 }
 
+// breaks is a store whose journals cannot be read to their ends.
+type breaks struct{ journal.Dir }
+
+func (b breaks) Peek(ctx context.Context, session string) (io.ReadCloser, error) {
+	in, err := b.Dir.Peek(ctx, session)
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(io.LimitReader(in, 1000), iotest.ErrReader(errFaulty)), in}, err
+}
+
 // Errors of stores are told without the secrets that they may have.
 func TestErrorsOfStoresAreToldWithoutSecrets(t *testing.T) {
 	dir := t.TempDir()
@@ -53,6 +65,12 @@ func TestErrorsOfStoresAreToldWithoutSecrets(t *testing.T) {
 			told += text
 		}
 		assert.Contains(t, told, "dial db:5432", name)
+	}
+	breaking := open(t, dir, soonAfter, func(s *console.Settings) { s.Stores[0].Store = breaks{journal.Dir(dir)} })
+	for _, target := range []string{"/", "/session?id=order-7"} {
+		page := body(t, ask(t, breaking, "GET", target))
+		assert.Contains(t, page, "dial db:5432", target)
+		assert.NotContains(t, page, "hunter2", target)
 	}
 	c := open(t, dir, soonAfter, func(s *console.Settings) { s.Stores[0].Store = faulty{journal.Dir(dir), new(false), new(true)} })
 	text := body(t, ask(t, c, "GET", "/"))
