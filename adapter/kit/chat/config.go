@@ -67,9 +67,6 @@ type Config struct {
 	// of tokens or money set it to at most what the model can write: what is left is asked for otherwise, and
 	// servers refuse a bound above the model's own.
 	MaxTokens int64 `json:"max_tokens,omitempty"`
-	// LegacyMaxTokens sends MaxTokens as max_tokens instead of max_completion_tokens, for servers that are
-	// not known to want it. Chat only.
-	LegacyMaxTokens bool `json:"legacy_max_tokens,omitempty"`
 	// Temperature is from 0 to 2; nil uses the server's default. Models that reason refuse it.
 	Temperature *float64 `json:"temperature,omitempty"`
 	// Effort is how much the model reasons: "low", "high", or another value that it supports.
@@ -87,17 +84,11 @@ type Config struct {
 	// as "reasoning_content". They only go back to the model and provider that sent them. nil means those
 	// that Provider is known to want ([QuirksOf]); an empty list means none. Chat only.
 	Echo []string `json:"echo,omitzero"`
-	// Quirks replaces what is known of how the provider and the model differ ([QuirksOf]).
+	// Quirks replaces what else is known of how the provider and the model differ ([QuirksOf]).
 	Quirks *Quirks `json:"quirks,omitempty"`
-	// NoStreamOptions omits the request for the usage of a stream, for servers that are not known to refuse
-	// it. Chat only.
-	NoStreamOptions bool `json:"no_stream_options,omitempty"`
 	// Store lets OpenAI keep the responses. Without it they are not stored, and the model's reasoning
 	// travels encrypted in message.Message.Opaque. Responses only.
 	Store bool `json:"store,omitempty"`
-	// NoReasoning omits the request for encrypted reasoning, for models that are not known to have none and
-	// refuse it. Effort and ShowThinking say that a model reasons. Responses only.
-	NoReasoning bool `json:"no_reasoning,omitempty"`
 	// ShowThinking returns what the model thought, or a summary of it, as Reply.Thinking. Responses only:
 	// over Chat, servers have settings of their own.
 	ShowThinking bool `json:"show_thinking,omitempty"`
@@ -131,9 +122,7 @@ func (c Config) Validate() error {
 		field     string
 		misplaced bool
 	}{
-		{"Store", isChat && c.Store}, {"NoReasoning", isChat && c.NoReasoning},
-		{"ShowThinking", isChat && c.ShowThinking},
-		{"LegacyMaxTokens", !isChat && c.LegacyMaxTokens}, {"NoStreamOptions", !isChat && c.NoStreamOptions},
+		{"Store", isChat && c.Store}, {"ShowThinking", isChat && c.ShowThinking},
 		{"Echo", !isChat && len(c.Echo) > 0},
 	} {
 		f.Refuse(one.misplaced, "%s: does not apply to this API: remove it, or set API", one.field)

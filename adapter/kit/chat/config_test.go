@@ -32,11 +32,11 @@ func TestConfigNamesEveryFault(t *testing.T) {
 }
 
 func TestAConfigIsForOneAPI(t *testing.T) {
-	_, err := chat.New(nil, chat.Config{Model: "m", Store: true, NoReasoning: true, ShowThinking: true})
-	require.EqualError(t, err, "openai: Store: does not apply to this API: remove it, or set API\nNoReasoning: does not apply to this API: remove it, or set API\n"+
+	_, err := chat.New(nil, chat.Config{Model: "m", Store: true, ShowThinking: true})
+	require.EqualError(t, err, "openai: Store: does not apply to this API: remove it, or set API\n"+
 		"ShowThinking: does not apply to this API: remove it, or set API")
-	_, err = chat.New(nil, chat.Config{API: chat.Responses, Model: "m", LegacyMaxTokens: true, Echo: []string{"x"}})
-	require.EqualError(t, err, "openai: LegacyMaxTokens: does not apply to this API: remove it, or set API\nEcho: does not apply to this API: remove it, or set API")
+	_, err = chat.New(nil, chat.Config{API: chat.Responses, Model: "m", Echo: []string{"x"}})
+	require.EqualError(t, err, "openai: Echo: does not apply to this API: remove it, or set API")
 }
 
 func TestAnAddressAndAKeyAreChecked(t *testing.T) {

@@ -20,6 +20,7 @@ import (
 type Model struct {
 	cfg    Config
 	quirks Quirks
+	echo   []string
 	post   Send
 	// provider is the name of the provider, or the host of another server.
 	provider string
@@ -55,7 +56,8 @@ func newModel(send Send, address string, cfg Config) (*Model, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("%s: %w", cfg.provider(), err)
 	}
-	return &Model{cfg, cfg.quirks(), send, cmp.Or(cfg.Provider,
+	quirks, echo := cfg.quirks()
+	return &Model{cfg, quirks, echo, send, cmp.Or(cfg.Provider,
 		kit.ProviderAt(cfg.provider(), address, DefaultURL))}, nil
 }
 

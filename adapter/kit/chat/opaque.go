@@ -65,7 +65,7 @@ func (m *Model) readKept(of message.Message) (k kept) {
 	if !kit.ReadOpaque(of, m.origin(), &k) {
 		return kept{}
 	}
-	unasked := func(name string, _ json.RawMessage) bool { return !slices.Contains(m.quirks.Echo, name) }
+	unasked := func(name string, _ json.RawMessage) bool { return !slices.Contains(m.echo, name) }
 	maps.DeleteFunc(k.Message, unasked)
 	for _, c := range k.Calls {
 		maps.DeleteFunc(c, unasked)

@@ -98,8 +98,8 @@ func TestReasoningGoesBackToTheModelItCameFrom(t *testing.T) {
 }
 
 func TestReasoningThatNobodyKeptIsNotNamed(t *testing.T) {
-	reply := replyOf(t, overResponses(chat.Config{Model: "m", NoReasoning: true}), false, strings.Replace(thought, `"encrypted_content":"e1",`, "", 1))
-	body := sent(t, overResponses(chat.Config{Model: "m", NoReasoning: true}), responsesSays, after(reply))
+	reply := replyOf(t, overResponses(chat.Config{Model: "m", Quirks: &chat.Quirks{NoReasoning: true}}), false, strings.Replace(thought, `"encrypted_content":"e1",`, "", 1))
+	body := sent(t, overResponses(chat.Config{Model: "m", Quirks: &chat.Quirks{NoReasoning: true}}), responsesSays, after(reply))
 	assert.NotContains(t, body, "rs_1")
 	assert.NotContains(t, body, "fc_1")
 	stored := sent(t, overResponses(chat.Config{Model: "m", Store: true}), responsesSays, after(reply))

@@ -13,8 +13,6 @@ import (
 // Quirks are where a server or a model differs from OpenAI's APIs, which it speaks. The zero value differs in
 // nothing.
 type Quirks struct {
-	// Echo lists extra members of the assistant's messages and of its calls that the server wants back.
-	Echo []string `json:"echo,omitempty"`
 	// FillMessage are members that a message with calls must have: what the server gets if there are none
 	// to echo. FillCall are those of the first call of such a message, if none of its calls has any.
 	FillMessage map[string]json.RawMessage `json:"fill_message,omitempty"`
@@ -29,68 +27,71 @@ type Quirks struct {
 	NoStreamOptions bool `json:"no_stream_options,omitempty"`
 	// OneStrict says that all tools of a request must be in strict mode, or none.
 	OneStrict bool `json:"one_strict,omitempty"`
-	// NoReasoning says that the model does not reason and refuses the request for encrypted reasoning.
+	// NoReasoning says that the model does not reason and refuses the request for encrypted reasoning. Effort
+	// and ShowThinking of a [Config] say that it does.
 	NoReasoning bool `json:"no_reasoning,omitempty"`
 	// Source is where all this is documented.
 	Source string `json:"source,omitempty"`
 }
 
-// providerQuirks are the quirks of a provider and its names, with spaces between them.
+// providerQuirks are the quirks of a provider, its names with spaces between them, and what it wants back:
+// see [Config].Echo.
 type providerQuirks struct {
 	names  string
+	echo   []string
 	quirks Quirks
 }
 
 // known are the known providers. Each row has its source.
 var known = []providerQuirks{
-	{"openai azure azureopenai", Quirks{
+	{"openai azure azureopenai", nil, Quirks{
 		MaxID: 40, Source: "https://github.com/vercel/ai/issues/5171 (string_above_max_length)",
 	}},
-	{"deepseek", Quirks{
-		Echo: []string{"reasoning_content"}, FillMessage: noReasoning,
+	{"deepseek", []string{"reasoning_content"}, Quirks{
+		FillMessage: noReasoning,
 		Source: "https://api-docs.deepseek.com/guides/thinking_mode#tool-calls; empty reasoning: " +
 			"https://github.com/deepseek-ai/deepseek-harness/discussions/739",
 	}},
-	{"moonshot moonshotai kimi", Quirks{
-		Echo: []string{"reasoning_content"}, FillMessage: noReasoning,
+	{"moonshot moonshotai kimi", []string{"reasoning_content"}, Quirks{
+		FillMessage: noReasoning,
 		Source: "https://github.com/bytedance/deer-flow/issues/3043; empty reasoning: " +
 			"https://github.com/Lapis0x0/obsidian-yolo/pull/243",
 	}},
-	{"zai zhipu zhipuai bigmodel", Quirks{
-		Echo: []string{"reasoning_content"}, Source: "https://docs.z.ai/guides/capabilities/thinking-mode",
+	{"zai zhipu zhipuai bigmodel", []string{"reasoning_content"}, Quirks{
+		Source: "https://docs.z.ai/guides/capabilities/thinking-mode",
 	}},
-	{"openrouter", Quirks{
-		Echo: []string{"reasoning_details"}, MaxID: 40,
+	{"openrouter", []string{"reasoning_details"}, Quirks{
+		MaxID: 40,
 		Source: "https://openrouter.ai/docs/use-cases/reasoning-tokens#preserving-reasoning-blocks; ids: " +
 			"https://github.com/openclaw/openclaw/pull/875",
 	}},
-	{"novita", Quirks{
-		Echo: []string{"reasoning_details"}, Source: "https://novita.ai/docs/guides/llm-interleaved-thinking",
+	{"novita", []string{"reasoning_details"}, Quirks{
+		Source: "https://novita.ai/docs/guides/llm-interleaved-thinking",
 	}},
-	{"gemini google googleai googlegenai vertex vertexai gcpgemini gcpvertexai", Quirks{
-		Echo: []string{"extra_content"}, FillCall: members{
+	{"gemini google googleai googlegenai vertex vertexai gcpgemini gcpvertexai", []string{"extra_content"}, Quirks{
+		FillCall: members{
 			"extra_content": json.RawMessage(`{"google":{"thought_signature":"` + kit.UncheckedSignature +
 				`"}}`),
 		},
 		Source: "https://ai.google.dev/gemini-api/docs/thought-signatures#openai",
 	}},
-	{"copilot githubcopilot", Quirks{
-		Echo: []string{"reasoning_text", "reasoning_opaque"}, Source: "https://github.com/anomalyco/opencode/issues/4468",
+	{"copilot githubcopilot", []string{"reasoning_text", "reasoning_opaque"}, Quirks{
+		Source: "https://github.com/anomalyco/opencode/issues/4468",
 	}},
-	{"litellm litellmproxy", Quirks{
-		Echo: []string{"thinking_blocks"}, Source: "https://docs.litellm.ai/docs/reasoning_content",
+	{"litellm litellmproxy", []string{"thinking_blocks"}, Quirks{
+		Source: "https://docs.litellm.ai/docs/reasoning_content",
 	}},
-	{"localai", Quirks{
-		Echo: []string{"reasoning"}, Source: "https://localai.io/features/interleaved-thinking/",
+	{"localai", []string{"reasoning"}, Quirks{
+		Source: "https://localai.io/features/interleaved-thinking/",
 	}},
-	{"mistral mistralai", Quirks{
+	{"mistral mistralai", nil, Quirks{
 		ExactID: 9, LegacyMaxTokens: true, NoStreamOptions: true,
 		Source: "ids: https://github.com/anomalyco/opencode/issues/1680; max_tokens: " +
 			"https://github.com/editor-code-assistant/eca/issues/231; " +
 			"stream_options: https://github.com/BerriAI/litellm/issues/8978, " +
 			"https://github.com/neuron-core/neuron-ai/issues/212",
 	}},
-	{"cerebras", Quirks{
+	{"cerebras", nil, Quirks{
 		OneStrict: true, Source: "https://github.com/mpfaffenberger/code_puppy/pull/368",
 	}},
 }
@@ -133,20 +134,25 @@ const noReasonersSource = "encrypted reasoning: https://github.com/pydantic/pyda
 	"https://github.com/pydantic/pydantic-ai/issues/3326, " +
 	"https://github.com/miquido/draive/issues/399"
 
-// QuirksOf returns the quirks of a provider by its name, in any case and with any punctuation; the zero
-// value for an unknown one. The result is a copy.
-func QuirksOf(provider, model string) Quirks {
+// knownOf returns what is known of a provider by its name.
+func knownOf(provider string) providerQuirks {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
 			return r
 		}
 		return -1
 	}, strings.ToLower(provider))
-	var q Quirks
 	is := func(row providerQuirks) bool { return slices.Contains(strings.Fields(row.names), name) }
 	if n := slices.IndexFunc(known, is); n >= 0 {
-		q = known[n].quirks.clone()
+		return known[n]
 	}
+	return providerQuirks{}
+}
+
+// QuirksOf returns the quirks of a provider by its name, in any case and with any punctuation; the zero
+// value for an unknown one. The result is a copy.
+func QuirksOf(provider, model string) Quirks {
+	q := knownOf(provider).quirks.clone()
 	if !kit.NeedsSignature(model) {
 		q.FillCall = nil
 	}
@@ -158,7 +164,6 @@ func QuirksOf(provider, model string) Quirks {
 
 // clone returns a copy that shares nothing with q.
 func (q Quirks) clone() Quirks {
-	q.Echo = slices.Clone(q.Echo)
 	q.FillMessage, q.FillCall = cloneMembers(q.FillMessage), cloneMembers(q.FillCall)
 	return q
 }

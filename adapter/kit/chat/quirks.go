@@ -12,29 +12,29 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// quirks returns the quirks that apply. Echo decides what is echoed, and only that is filled in.
-func (c Config) quirks() Quirks {
-	q := QuirksOf(c.provider(), c.Model)
+// quirks returns the quirks that apply, and what is echoed: only that is filled in.
+func (c Config) quirks() (q Quirks, echo []string) {
+	q, echo = QuirksOf(c.provider(), c.Model), knownOf(c.provider()).echo
 	if c.Quirks != nil {
 		q = c.Quirks.clone()
 	}
 	if c.Echo != nil {
-		q.Echo = slices.Clone(c.Echo)
+		echo = slices.Clone(c.Echo)
 	}
-	unasked := func(name string, _ json.RawMessage) bool { return !slices.Contains(q.Echo, name) }
+	unasked := func(name string, _ json.RawMessage) bool { return !slices.Contains(echo, name) }
 	maps.DeleteFunc(q.FillMessage, unasked)
 	maps.DeleteFunc(q.FillCall, unasked)
-	return q
+	return q, echo
 }
 
 // advice is what may help where a server refuses what the adapter sends by default. says is a part of the
 // refusal, in lower case.
 var advice = []struct{ says, try string }{
-	{"encrypted content is not supported", "set Config.NoReasoning: the model does not reason"},
+	{"encrypted content is not supported", "set NoReasoning of Config.Quirks: the model does not reason"},
 	{"reasoning_content", "Config.Provider and Config.Echo decide which reasoning goes back"},
 	{"thought_signature", "Config.Provider and Config.Echo decide which signatures go back"},
-	{"stream_options", "set Config.NoStreamOptions"},
-	{"max_completion_tokens", "set Config.LegacyMaxTokens"},
+	{"stream_options", "set NoStreamOptions of Config.Quirks"},
+	{"max_completion_tokens", "set LegacyMaxTokens of Config.Quirks"},
 	{"'strict'", `set Config.Strict to "off"`},
 	{"strict=true", `set Config.Strict to "off"`},
 	{"json_schema", `set Config.Output to "json_object" or "instructions"`},
@@ -66,9 +66,6 @@ const ownMember = "%s: %q is a member that the adapter always sends: remove it"
 
 // check adds a fault for each field that is out of bounds.
 func (q Quirks) check(f *kit.Faults) {
-	for n, name := range q.Echo {
-		f.Refuse(isOwn(name), ownMember, fmt.Sprintf("Quirks.Echo[%d]", n), name)
-	}
 	for _, fill := range []struct {
 		field  string
 		filled members

@@ -115,19 +115,19 @@ func TestThinkingBlocksThatAreStreamedAreJoined(t *testing.T) {
 
 func TestQuirksCanBeReplaced(t *testing.T) {
 	q := chat.QuirksOf("DeepSeek", "m")
-	assert.Equal(t, []string{"reasoning_content"}, q.Echo)
+	fill := map[string]json.RawMessage{"reasoning_content": json.RawMessage(`""`)}
+	assert.Equal(t, fill, q.FillMessage)
 	assert.NotEmpty(t, q.Source)
 	assert.Zero(t, chat.QuirksOf("acme", "m"))
-	q.Echo[0] = "changed"
-	assert.Equal(t, []string{"reasoning_content"}, chat.QuirksOf("deepseek", "m").Echo, "the table is as it was")
+	q.FillMessage["reasoning_content"] = nil
+	assert.Equal(t, fill, chat.QuirksOf("deepseek", "m").FillMessage, "the table is as it was")
 
 	reply := replyOf(t, overChat(chat.Config{Model: "m", Provider: "deepseek"}), false, `{"choices":[{"message":{"content":"Hm.","reasoning_content":"I think."},"finish_reason":"stop"}]}`)
-	none := chat.Config{Model: "m", Provider: "deepseek", Quirks: &chat.Quirks{}}
-	assert.NotContains(t, sent(t, overChat(none), chatSays, after(reply)), "I think.")
+	own := chat.Config{Model: "m", Provider: "deepseek", Quirks: &chat.Quirks{}}
+	assert.Contains(t, sent(t, overChat(own), chatSays, after(reply)), "I think.", "Echo alone says what goes back")
 
-	bad := chat.Config{Model: "m", Quirks: &chat.Quirks{Echo: []string{"role"}, FillCall: map[string]json.RawMessage{"x": json.RawMessage("{"), "id": json.RawMessage("1")}, MaxID: -1}}
-	require.EqualError(t, bad.Validate(), "Quirks.Echo[0]: \"role\" is a member that the adapter always sends: remove it\n"+
-		"Quirks.FillCall: \"id\" is a member that the adapter always sends: remove it\nQuirks.FillCall: \"x\" must be JSON\nQuirks: MaxID and ExactID must be 0 or more, not -1 and 0")
+	bad := chat.Config{Model: "m", Quirks: &chat.Quirks{FillCall: map[string]json.RawMessage{"x": json.RawMessage("{"), "id": json.RawMessage("1")}, MaxID: -1}}
+	require.EqualError(t, bad.Validate(), "Quirks.FillCall: \"id\" is a member that the adapter always sends: remove it\nQuirks.FillCall: \"x\" must be JSON\nQuirks: MaxID and ExactID must be 0 or more, not -1 and 0")
 	doc, err := json.Marshal(chat.Config{Model: "m", Echo: []string{}})
 	require.NoError(t, err)
 	var read chat.Config
@@ -175,9 +175,9 @@ func TestARefusalNamesTheSetting(t *testing.T) {
 		require.Error(t, err)
 		return err.Error()
 	}
-	assert.Equal(t, "openai: 400 invalid_request_error: Encrypted content is not supported with this model. (set Config.NoReasoning: the model does not reason)",
+	assert.Equal(t, "openai: 400 invalid_request_error: Encrypted content is not supported with this model. (set NoReasoning of Config.Quirks: the model does not reason)",
 		refused(400, `{"error":{"message":"Encrypted content is not supported with this model.","type":"invalid_request_error","param":"include","code":null}}`))
-	assert.Equal(t, "openai: 422 invalid_request_error: Extra inputs are not permitted (set Config.LegacyMaxTokens)",
+	assert.Equal(t, "openai: 422 invalid_request_error: Extra inputs are not permitted (set LegacyMaxTokens of Config.Quirks)",
 		refused(422, `{"object":"error","message":{"detail":[{"type":"extra_forbidden","loc":["body","max_completion_tokens"],"msg":"Extra inputs are not permitted","input":32000}]},"type":"invalid_request_error","param":null,"code":null}`))
 	assert.Contains(t, refused(400, `{"error":{"message":"The reasoning_content in the thinking mode must be passed back to the API."}}`), "(Config.Provider and Config.Echo decide which reasoning goes back)")
 	assert.Contains(t, refused(400, `{"message":"Tools with mixed values for 'strict' are not allowed."}`), `(set Config.Strict to "off")`)

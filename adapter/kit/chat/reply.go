@@ -27,7 +27,7 @@ var failures = map[string]string{
 }
 
 func (m *Model) chatCodec(req loop.Request) codec {
-	return &chatReply{wireNames: namesOf(req.Tools), echo: m.quirks.Echo, takesID: m.takesID, from: m.origin(),
+	return &chatReply{wireNames: namesOf(req.Tools), echo: m.echo, takesID: m.takesID, from: m.origin(),
 		told: m.cfg.OnResponse != nil}
 }
 

@@ -173,7 +173,7 @@ func FuzzKept(f *testing.F) {
 	f.Add(`{"adapter":"retake/openai/chat","provider":"openai","model":"m","message":{"a":1},"calls":[{"b":2},null]}`)
 	f.Add(`{"adapter":"retake/openai/responses","provider":"openai","model":"m","items":[{"type":"function_call","call_id":"c","name":"f","arguments":"{}"},1]}`)
 	f.Fuzz(func(t *testing.T, opaque string) {
-		m := &Model{cfg: Config{Model: "m"}, quirks: Quirks{Echo: []string{"a", "b"}}}
+		m := &Model{cfg: Config{Model: "m"}, echo: []string{"a", "b"}}
 		for _, call := range m.readKept(message.Message{Opaque: opaque}).Calls {
 			assert.LessOrEqual(t, len(call), 2)
 		}

@@ -63,7 +63,7 @@ func (m *Model) chatBody(req loop.Request) any {
 		Stream: req.Stream != nil,
 	}
 	most := kit.Least(m.cfg.MaxTokens, req.MaxOutputTokens)
-	if m.cfg.LegacyMaxTokens || m.quirks.LegacyMaxTokens {
+	if m.quirks.LegacyMaxTokens {
 		r.MaxTokens = most
 	} else {
 		r.MaxCompletionTokens = most
@@ -75,7 +75,7 @@ func (m *Model) chatBody(req loop.Request) any {
 	if len(r.Tools) > 0 {
 		r.ParallelToolCalls, r.ToolChoice = m.cfg.ParallelCalls, chatChoice(req.ToolChoice)
 	}
-	if r.Stream && !m.cfg.NoStreamOptions && !m.quirks.NoStreamOptions {
+	if r.Stream && !m.quirks.NoStreamOptions {
 		r.StreamOptions = &streamOptions{IncludeUsage: true}
 	}
 	return r

@@ -112,10 +112,10 @@ func TestWhatTheConfigSaysIsSent(t *testing.T) {
 }
 
 func TestWhatOneAPIHas(t *testing.T) {
-	assert.Contains(t, sent(t, overChat(chat.Config{Model: "m", MaxTokens: 5, LegacyMaxTokens: true}), chatSays, hello()), `"max_tokens":5`)
+	assert.Contains(t, sent(t, overChat(chat.Config{Model: "m", MaxTokens: 5, Quirks: &chat.Quirks{LegacyMaxTokens: true}}), chatSays, hello()), `"max_tokens":5`)
 	stored := sent(t, overResponses(chat.Config{Model: "m", Store: true}), responsesSays, hello())
 	assert.Equal(t, `{"input":[{"content":"Hi.","role":"user"}],"model":"m","store":true}`, stored)
-	plain := sent(t, overResponses(chat.Config{Model: "m", NoReasoning: true}), responsesSays, hello())
+	plain := sent(t, overResponses(chat.Config{Model: "m", Quirks: &chat.Quirks{NoReasoning: true}}), responsesSays, hello())
 	assert.Equal(t, `{"input":[{"content":"Hi.","role":"user"}],"model":"m","store":false}`, plain)
 	quiet := sent(t, overChat(chat.Config{Model: "m", Output: chat.OutputInstructions}), chatSays, kittest.Asks()["output"])
 	assert.NotContains(t, quiet, "response_format")
@@ -199,9 +199,7 @@ func TestAServerThatRefusesStreamOptionsIsNotSentThem(t *testing.T) {
 	req := hello()
 	req.Stream = func(loop.Delta) {}
 	assert.Contains(t, sent(t, overChat(chat.Config{Model: "m"}), chatSays, req), `"stream_options"`)
-	assert.NotContains(t, sent(t, overChat(chat.Config{Model: "m", NoStreamOptions: true}), chatSays, req), "stream_options")
-	_, err := chat.New(nil, chat.Config{API: chat.Responses, Model: "m", NoStreamOptions: true})
-	require.EqualError(t, err, "openai: NoStreamOptions: does not apply to this API: remove it, or set API")
+	assert.NotContains(t, sent(t, overChat(chat.Config{Model: "m", Quirks: &chat.Quirks{NoStreamOptions: true}}), chatSays, req), "stream_options")
 }
 
 func TestStopSequencesAreRefusedOverResponses(t *testing.T) {

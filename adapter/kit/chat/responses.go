@@ -78,7 +78,7 @@ func (m *Model) responsesBody(req loop.Request) any {
 
 // reasons reports whether the model may reason.
 func (m *Model) reasons() bool {
-	return !m.cfg.NoReasoning && (!m.quirks.NoReasoning || m.cfg.Effort != "" || m.cfg.ShowThinking)
+	return !m.quirks.NoReasoning || m.cfg.Effort != "" || m.cfg.ShowThinking
 }
 
 func responsesChoice(c message.ToolChoice) json.RawMessage {

@@ -11,7 +11,8 @@ import (
 
 // ordered is a transcript in the order of the API.
 func ordered(cfg Config, said []message.Message) []turn {
-	m := &Model{cfg: cfg, quirks: cfg.quirks()}
+	m := &Model{cfg: cfg}
+	m.quirks, m.echo = cfg.quirks()
 	return turns(said, m.rules(said))
 }
 
