@@ -42,8 +42,6 @@ type Config struct {
 	Scripts string
 	// Without has cases of [Cases] that are impossible with the provider, each with the reason.
 	Without map[string]string
-	// Volatile are further headers, in any case, that differ between runs or machines.
-	Volatile []string
 }
 
 // Run tests that an adapter is one, in a subtest for each of its duties: see the package.
@@ -71,8 +69,8 @@ func (c Config) validate() error {
 		return errors.New("kittest: New: is nil; give the function that makes the model")
 	case len(c.Whole) == 0:
 		return errors.New(`kittest: Whole: is empty; give the body of a reply with the text "Yes."`)
-	case c.Scripts == "" && len(c.Without)+len(c.Volatile) > 0:
-		return errors.New("kittest: Without and Volatile: need Scripts")
+	case c.Scripts == "" && len(c.Without) > 0:
+		return errors.New("kittest: Without: needs Scripts")
 	}
 	return nil
 }
@@ -158,7 +156,7 @@ func runCase(t *testing.T, path string, c Config) {
 	file := readFile(t, path)
 	responses := file.responses(t)
 	req := file.request(t)
-	s := serve(t, c.Volatile, responses)
+	s := serve(t, responses)
 	model, err := c.New(s.URL, s.Client)
 	require.NoError(t, err)
 

@@ -53,7 +53,7 @@
 // is in an error's text, if there is more of a reply beside an error than its source, if the deltas do not
 // add up to the reply, if the adapter changes a request, and if two calls have the same id.
 //
-// Golden requests leave out headers that differ between runs or machines ([Config].Volatile adds more).
+// Golden requests leave out headers that differ between runs or machines.
 // [Key] is "redacted". A JSON body is indented, with its members in the order in which they were sent.
 //
 // # Asks

@@ -24,9 +24,8 @@ type fake struct {
 
 func fakeAdapter() Config {
 	return Config{
-		Scripts:  "testdata",
-		New:      func(url string, client *http.Client) (loop.Model, error) { return &fake{url, client}, nil },
-		Volatile: []string{"x-run"},
+		Scripts: "testdata",
+		New:     func(url string, client *http.Client) (loop.Model, error) { return &fake{url, client}, nil },
 	}
 }
 
@@ -52,7 +51,6 @@ func (f *fake) Reply(ctx context.Context, req loop.Request) (message.Reply, erro
 		return message.Reply{}, err
 	}
 	r.Header.Set("Authorization", "Bearer "+Key)
-	r.Header.Set("X-Run", "4711")
 	resp, err := f.client.Do(r)
 	if err != nil {
 		return message.Reply{}, err

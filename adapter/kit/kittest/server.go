@@ -17,12 +17,11 @@ type Server struct {
 	// open.
 	Client *http.Client
 
-	t        testing.TB
-	server   *httptest.Server
-	script   []response
-	volatile []string
-	open     atomic.Int64
-	done     sync.Once
+	t      testing.TB
+	server *httptest.Server
+	script []response
+	open   atomic.Int64
+	done   sync.Once
 
 	mu     sync.Mutex
 	seen   []string
@@ -40,11 +39,11 @@ func Serve(t testing.TB, raw ...string) *Server {
 			t.Fatalf("response %d: %v", n+1, err)
 		}
 	}
-	return serve(t, nil, script)
+	return serve(t, script)
 }
 
-func serve(t testing.TB, volatile []string, script []response) *Server {
-	s := &Server{t: t, script: script, volatile: volatile}
+func serve(t testing.TB, script []response) *Server {
+	s := &Server{t: t, script: script}
 	s.server = httptest.NewServer(http.HandlerFunc(s.play))
 	s.URL = s.server.URL
 	s.Client = &http.Client{Transport: &watched{base: &http.Transport{DisableKeepAlives: true},
@@ -88,7 +87,7 @@ func (s *Server) play(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	n, hung := len(s.seen), s.onHang
-	s.seen = append(s.seen, showRequest(r, body, s.volatile))
+	s.seen = append(s.seen, showRequest(r, body))
 	s.mu.Unlock()
 	if n >= len(s.script) {
 		s.t.Errorf("request %d came in, %d are scripted", n+1, len(s.script))

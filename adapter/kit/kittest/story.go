@@ -55,7 +55,7 @@ func stories(t *testing.T, c Config) {
 func runStory(t *testing.T, path string, c Config) string {
 	f := readFile(t, path)
 	f.story = true
-	s := serve(t, c.Volatile, f.responses(t))
+	s := serve(t, f.responses(t))
 	model, err := c.New(s.URL, s.Client)
 	require.NoError(t, err)
 	sess, err := session.New(session.Config{
