@@ -164,7 +164,7 @@ func (p *process) remove(i journal.Item) {
 // said feeds a message to the run.
 func (p *process) said(w session.Words, late bool) {
 	if p.runner.State().Phase == machine.Stopped {
-		p.undelivered(fmt.Sprintf("a message%s came after the run had ended", byWhom(w.By)))
+		p.broke = p.undelivered(fmt.Sprintf("a message%s came after the run had ended", byWhom(w.By)))
 		return
 	}
 	ev := engine.Spoken(p.runner.State(), p.now(), w, late)
@@ -234,7 +234,7 @@ func (p *process) takeMail(late bool) {
 	items, err := p.inbox.Items(ctx, p.journal.Session())
 	if err != nil && err.Error() != p.unread {
 		p.unread = err.Error()
-		p.undelivered("the inbox cannot be read: " + p.unread)
+		_ = p.undelivered("the inbox cannot be read: " + p.unread) // the next step says what broke
 	}
 	for _, i := range items {
 		if p.takeItem(i, late); p.broke != nil {
@@ -264,7 +264,8 @@ func (p *process) takeItem(i journal.Item, late bool) {
 			return
 		}
 	}
-	p.undelivered(fmt.Sprintf("what was put into the inbox%s at %s was not taken: %v", byWhom(i.By), i.At.Format(time.RFC3339), err))
+	p.broke = p.undelivered(fmt.Sprintf("what was put into the inbox%s at %s was not taken: %v", byWhom(i.By),
+		i.At.Format(time.RFC3339), err))
 }
 
 // misfits reports whether an error is of an answer that the run did not take.
@@ -274,10 +275,12 @@ func misfits(err error) bool {
 }
 
 // undelivered says what was not taken: in the journal, in the warnings of the result, and to observers.
-func (p *process) undelivered(text string) {
+// The error is that of the journal.
+func (p *process) undelivered(text string) error {
 	at := p.now()
-	p.runner.Undelivered(at, text)
+	err := p.runner.Undelivered(at, text)
 	p.tell(p.ctx, observe.Notice{Kind: observe.Warned, CorrelationID: p.s.ID(), At: at, Text: text})
+	return err
 }
 
 // tooLate ends the questions whose deadline is over, unless the run goes on with what is in the inbox.

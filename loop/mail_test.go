@@ -2,6 +2,7 @@ package loop_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -32,6 +33,26 @@ type postbox struct {
 	looking func()
 	// looked is called when they have looked; may be nil.
 	looked func()
+	// lost is set if another writer has the journals.
+	lost atomic.Bool
+}
+
+func (p *postbox) Open(ctx context.Context, session string) (journal.Log, error) {
+	log, err := p.Store.Open(ctx, session)
+	return lostLog{log, p}, err
+}
+
+// lostLog is a journal that another writer may have taken over.
+type lostLog struct {
+	journal.Log
+	in *postbox
+}
+
+func (l lostLog) Append(ctx context.Context, at int64, lines []byte, durable bool) error {
+	if l.in.lost.Load() {
+		return &journal.ConflictError{Session: "order-42"}
+	}
+	return l.Log.Append(ctx, at, lines, durable)
 }
 
 func (p *postbox) Items(ctx context.Context, session string) ([]journal.Item, error) {
@@ -105,6 +126,41 @@ func TestALiveRunTakesAnAnswerFromItsInbox(t *testing.T) {
 		assert.Contains(t, string(store.Text("order-42")), `"by":"bob"`)
 		store.empty(t)
 	})
+}
+
+// A process that slept while another took its session over looks into the inbox: what is there is for the
+// other one. It learns that it has lost the journal, and leaves the inbox as it is.
+func TestARunThatHasLostItsJournalTakesNothingFromTheInbox(t *testing.T) {
+	for _, item := range []journal.Item{
+		{Kind: journal.AnswerItem, Key: "2.1.1-asked-later", Body: json.RawMessage(`{"verdict":"approve"}`)},
+		{Kind: journal.MessageItem, Key: "m1", Body: json.RawMessage(`{"text":"By train."}`)},
+	} {
+		t.Run(string(item.Kind), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var made payments
+				store := new(postbox)
+				done := make(chan error, 1)
+				go func() {
+					_, err := fixture.Run(t.Context(), askedPayer(), fixture.In(nil, store.open(t, "order-42")), loop.Input{Prompt: "Pay."}, made.config(t))
+					done <- err
+				}()
+				time.Sleep(time.Hour)
+				store.lost.Store(true)
+				item.At = time.Now().UTC()
+				require.NoError(t, store.Put(t.Context(), "order-42", item))
+				select {
+				case err := <-done:
+					require.ErrorIs(t, err, journal.ErrConflict)
+				case <-time.After(time.Minute):
+					require.Fail(t, "the run does not notice")
+				}
+				left, err := store.Items(t.Context(), "order-42")
+				require.NoError(t, err)
+				assert.Equal(t, []journal.Item{item}, left)
+				assert.Empty(t, made.calls)
+			})
+		})
+	}
 }
 
 func TestAnAnswerWaitsForARunThatIsLeft(t *testing.T) {

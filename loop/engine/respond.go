@@ -58,13 +58,14 @@ func Answered(
 }
 
 // Undelivered records what was put into the inbox of the session and fits nothing. It is in the warnings of
-// the result, and in the journal as a note.
-func (r *Runner) Undelivered(at time.Time, text string) {
+// the result, and in the journal as a note. After an error the run must stop, and the inbox stays as it is:
+// what was put there may be for the run of another process that has the journal.
+func (r *Runner) Undelivered(at time.Time, text string) error {
 	r.changed = append(r.changed, text)
-	if r.journal != nil {
-		// the next step says what broke
-		_ = r.journal.Note(journal.Note{Kind: journal.Undelivered, At: at, Text: text})
+	if r.journal == nil {
+		return nil
 	}
+	return r.journal.Note(journal.Note{Kind: journal.Undelivered, At: at, Text: text})
 }
 
 // maxForm is the largest schema that is recorded for a question.
