@@ -150,11 +150,12 @@ func unlessGone(err error) error {
 	return err
 }
 
-// entries returns the names of the files that end in an ending, in ascending order.
+// entries returns the names of the files that end in an ending, in ascending order; none of a folder that was
+// removed meanwhile.
 func (in inbox) entries(ending string) (names []string, err error) {
 	f, err := in.Open(".")
 	if err != nil {
-		return nil, err
+		return nil, unlessGone(err)
 	}
 	defer f.Close()
 	all, err := f.ReadDir(-1)
@@ -164,7 +165,7 @@ func (in inbox) entries(ending string) (names []string, err error) {
 		}
 	}
 	slices.Sort(names)
-	return names, err
+	return names, unlessGone(err)
 }
 
 // sweep removes the files of processes that died while they put an item: nobody locks them.

@@ -292,3 +292,15 @@ func TestAnInboxIsLeftToWhoeverTakesTheLastItem(t *testing.T) {
 	}
 	require.NoError(t, dir.removeOn(&on, "order-42", item))
 }
+
+// Whoever takes the last item removes the folder, also while another looks into it.
+func TestAnInboxThatIsRemovedMeanwhileIsEmpty(t *testing.T) {
+	d := Dir(t.TempDir())
+	require.NoError(t, d.Put(t.Context(), "order-42", answerTo("q1")))
+	in, err := d.openInbox("order-42", false)
+	require.NoError(t, err)
+	defer in.Close()
+	require.NoError(t, d.Remove(t.Context(), "order-42", answerTo("q1")))
+	require.NoError(t, in.each(t.Context(), func(string, Item) bool { return true }))
+	require.NoError(t, in.sweep(&systemDisk))
+}
