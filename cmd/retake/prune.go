@@ -101,7 +101,7 @@ func (p *prune) run(e *env) error {
 	}
 	e.printf("%s %s, %d bytes\n", several.Of(p.deleted, "session"), verb, p.size)
 	if err == nil && p.kept > 0 {
-		err = fmt.Errorf("%s stay that should be deleted", several.Of(p.kept, "session"))
+		err = fmt.Errorf("%s could not be deleted", several.Of(p.kept, "session"))
 	}
 	return err
 }
