@@ -14,16 +14,6 @@ import (
 // It looks at whole words of messages only if there is nothing better. It never fails and never panics; what
 // fits nothing is Unknown. A response of status 2xx without an error gives the zero Verdict.
 func Classify(r Response) Verdict {
-	return judge(r, func(_ *evidence, c Class) Class { return c })
-}
-
-// ClassifyEvent is [Classify] for what an external system sent instead of a good answer (an approval, a
-// webhook, a queue): its classes are those of external events ([EventTimeout], [EventUnavailable],
-// [EventRejected], [EventInvalidResponse]), and what is this side's own ([Cancelled], [DeadlineExceeded]).
-func ClassifyEvent(r Response) Verdict { return judge(r, (*evidence).event) }
-
-// judge classifies a response. as maps the class to the one that is returned.
-func judge(r Response, as func(*evidence, Class) Class) Verdict {
 	e := gather(r)
 	c := e.class()
 	if c == "" {
@@ -32,28 +22,9 @@ func judge(r Response, as func(*evidence, Class) Class) Verdict {
 	if c == "" {
 		return Verdict{}
 	}
-	v := e.verdict(as(&e, c))
+	v := e.verdict(c)
 	v.Metadata.Provider, v.Metadata.Model = r.Provider, r.Model
 	return v
-}
-
-// eventClasses maps the classes of provider failures to those of external events. All others are rejections.
-var eventClasses = meanings(`
-event_timeout: timeout event_timeout
-event_unavailable: unavailable overloaded network rate_limit event_unavailable
-event_invalid_response: invalid_response structured_output no_output truncated event_invalid_response
-cancelled: cancelled
-deadline_exceeded: deadline_exceeded
-`)
-
-// event is a class as it is called of an external event. If nothing but words is known, it is a rejection if
-// they say so, or else an invalid response.
-func (e *evidence) event(c Class) Class {
-	rejected := []string{"rejected", "denied", "declined", "refused", "not approved", "disapproved"}
-	if c == Unknown && !saysAny(words(e.sentence()), rejected) {
-		return EventInvalidResponse
-	}
-	return cmp.Or(eventClasses(string(c)), EventRejected)
 }
 
 // ClassifyError is [Classify] for a Go error alone; nil gives the zero Verdict.

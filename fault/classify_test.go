@@ -296,38 +296,6 @@ func BenchmarkClassifyWords(b *testing.B) {
 	}
 }
 
-// A response of an external system has the classes of external events.
-func TestErrorsOfExternalEventsHaveCodesOfTheirOwn(t *testing.T) {
-	cases := map[string]struct {
-		r    fault.Response
-		want fault.Class
-	}{
-		"no answer in time":   {fault.Response{Status: 504}, fault.EventTimeout},
-		"a timeout's words":   {fault.Response{Message: "the approval timed out"}, fault.EventTimeout},
-		"down":                {fault.Response{Status: 503}, fault.EventUnavailable},
-		"no connection":       {fault.Response{Message: "connect ECONNREFUSED 127.0.0.1:8080"}, fault.EventUnavailable},
-		"a limit of its own":  {fault.Response{Status: 429}, fault.EventUnavailable},
-		"not allowed":         {fault.Response{Status: 403}, fault.EventRejected},
-		"not a good request":  {fault.Response{Status: 400}, fault.EventRejected},
-		"the word of a human": {fault.Response{Message: "The reviewer rejected the request"}, fault.EventRejected},
-		"nonsense":            {fault.Response{Err: &json.SyntaxError{}}, fault.EventInvalidResponse},
-		"nobody knows":        {fault.Response{Message: "oops"}, fault.EventInvalidResponse},
-		"its own name":        {fault.Response{Code: "event-timeout"}, fault.EventTimeout},
-		"the caller gave up":  {fault.Response{Err: context.Canceled}, fault.Cancelled},
-		"all is well":         {fault.Response{Status: 200}, ""},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			v := fault.ClassifyEvent(c.r)
-			assert.Equal(t, c.want, v.Class)
-			assert.Equal(t, c.want.Transient(), v.Retryable)
-		})
-	}
-	asked := fault.ClassifyEvent(fault.Response{Status: 503, Headers: map[string][]string{"Retry-After": {"4"}}})
-	assert.Equal(t, 4*time.Second, asked.RetryAfter)
-	assert.Equal(t, "event-unavailable", asked.Class.Names().ResultEnvelope)
-}
-
 // A wrong address, a file or an old response is no missing model, and users are not told to choose another.
 func TestANotFoundThatNamesNoModelIsARefusedRequest(t *testing.T) {
 	t.Parallel()
