@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"math/big"
 	"reflect"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/invopop/jsonschema"
 )
@@ -104,12 +102,9 @@ func fragment(text string) *jsonschema.Schema {
 	return s
 }
 
-var oneOfParam = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`'[^']*'|\S+`) })
-
 func bridgeOneOf(r rule, c class) (*jsonschema.Schema, error) {
 	var values []any
-	for _, text := range oneOfParam().FindAllString(r.param, -1) {
-		text = strings.ReplaceAll(text, "'", "")
+	for _, text := range r.params() {
 		switch c {
 		case classString:
 			values = append(values, text)
@@ -127,16 +122,41 @@ func bridgeOneOf(r rule, c class) (*jsonschema.Schema, error) {
 
 // bridgeUnique has exact words where equal JSON means equal Go values and the other way round.
 func bridgeUnique(r rule, t reflect.Type, c class) (*jsonschema.Schema, error) {
-	if r.param != "" || c != classList {
+	if c != classList && c != classMap {
 		return nil, nil
 	}
 	base, _ := indirect(t.Elem())
-	if !base.Comparable() || classOf(base) == classAny {
-		return nil, fmt.Errorf("validate rule %q: %s cannot be compared", r.text, base)
+	compared := base
+	if r.param != "" && base.Kind() == reflect.Struct {
+		if f, known := base.FieldByName(r.param); known {
+			compared, _ = indirect(f.Type)
+		}
+	}
+	if !isHashable(compared) {
+		return nil, fmt.Errorf("validate rule %q: %s cannot be compared", r.text, compared)
 	}
 	switch classOf(base) {
 	case classString, classInt, classUint, classBool:
-		return &jsonschema.Schema{UniqueItems: true}, nil
+		if c == classList && r.param == "" {
+			return &jsonschema.Schema{UniqueItems: true}, nil
+		}
 	}
 	return nil, nil
+}
+
+// isHashable reports whether all values of a type can be compared: one of an interface type may be a list.
+func isHashable(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Interface:
+		return false
+	case reflect.Array:
+		return isHashable(t.Elem())
+	case reflect.Struct:
+		for n := range t.NumField() {
+			if !isHashable(t.Field(n).Type) {
+				return false
+			}
+		}
+	}
+	return t.Comparable()
 }

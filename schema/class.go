@@ -93,13 +93,13 @@ func classOf(t reflect.Type) class {
 		return classAny
 	case t == timeType:
 		return classText
-	case t == durationType || t == numberType:
+	case t == durationType || t == numberType || t.Kind() == reflect.Interface && t.NumMethod() > 0:
 		return classInvalid
 	case has(t, fromType) || has(t, unmarshalType):
 		return classOpaque
 	case has(t, textType):
 		return classText
-	case t.Kind() == reflect.Interface && t.NumMethod() == 0:
+	case t.Kind() == reflect.Interface:
 		return classAny
 	case (t.Kind() == reflect.Slice || t.Kind() == reflect.Array) && t.Elem().Kind() == reflect.Uint8:
 		return classBytes

@@ -28,7 +28,8 @@
 // The rules of a struct hold wherever it stands: in slices, maps and behind pointers, with `dive` or without.
 // The tags `validate:"-"` and `validate:"structonly"` switch them off. Rules that compare fields, such as
 // gtefield, are checked together with the others; one is skipped if a value that it looks at could not be
-// read. An unknown rule is an error of [For] that names the field and the rule; [RegisterRule] adds rules.
+// read. A rule that is unknown, or that no value could be held to, is an error of [For] that names the field
+// and the rule; [RegisterRule] adds rules.
 //
 // Where rules are not enough, give the type a method
 //

@@ -12,6 +12,9 @@ func ForAnew[T any]() (*Typed[T], error) {
 	return &Typed[T]{s}, err
 }
 
+// ForType is For, for a type that is known when the program runs.
+func ForType(t reflect.Type) (*Schema, error) { return schemaOf(t) }
+
 // ByRules is the verdict of the validator alone on the decoded document. judges is false if a member is
 // missing or null, because the validator cannot see that.
 func ByRules[T any](t *Typed[T], doc []byte) (good, judges bool) {

@@ -87,7 +87,7 @@ func (at *spot) usable(rules []rule) error {
 		if err := at.forStrings(r); err != nil {
 			return err
 		}
-		if _, err := r.tried(empty, at); err != nil {
+		if _, err := r.tried(empty, at, nil); err != nil {
 			return err
 		}
 	}
@@ -157,7 +157,7 @@ func (at *spot) holdsRules(rules []rule) (bool, error) {
 		if r.relational() || r.skipsMembers() {
 			continue
 		}
-		if holds, err := r.tried(empty, at); err != nil || !holds {
+		if holds, err := r.tried(empty, at, nil); err != nil || !holds {
 			return false, err
 		}
 	}

@@ -235,3 +235,31 @@ func TestAPostalCodeIsOfTheCountryInAnotherField(t *testing.T) {
 		"code: expected a postal code of the country in the field country, got string [postcode_iso3166_alpha2_field rules]",
 	}, decoded[address](t, `{"country":"PT","code":"11000"}`))
 }
+
+func TestAConditionMayNameAValueOfSeveralWords(t *testing.T) {
+	type room struct {
+		Kind string `json:"kind"`
+		View string `json:"view,omitempty" validate:"required_if=Kind 'sea side'"`
+	}
+	typed, err := schema.For[room]()
+	require.NoError(t, err)
+	assert.Contains(t, string(typed.Schema().JSON()), `"Must be given when kind is sea side."`)
+	assert.Empty(t, decoded[room](t, `{"kind":"sea"}`))
+	assert.Equal(t, []string{"view: expected to be given when kind is sea side [required_if rules]"}, decoded[room](t, `{"kind":"sea side"}`))
+}
+
+func TestAConditionOfAnyValue(t *testing.T) {
+	type room struct {
+		Guests *int `json:"guests"`
+		Notes  any  `json:"notes" validate:"required_with=Guests"`
+	}
+	for doc, want := range map[string][]string{
+		`{}`:                        nil,
+		`{"notes":null}`:            nil,
+		`{"guests":2,"notes":""}`:   nil,
+		`{"guests":2}`:              {"notes: expected to be given when guests is given [required_with rules]"},
+		`{"guests":2,"notes":null}`: {"notes: expected to be given when guests is given, got null [required_with rules]"},
+	} {
+		assert.ElementsMatch(t, want, decoded[room](t, doc), doc)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -134,6 +135,8 @@ func parseTokens(tokens []string) (*ruleSet, error) {
 			return set, set.parseDive(tokens[n+1:])
 		case "keys", "endkeys":
 			return nil, fmt.Errorf("validate tag has %q without dive before it", tok)
+		case "-":
+			return nil, fmt.Errorf("validate tag has \"-\" beside other rules: it stands alone, and switches all rules off")
 		}
 		set.rules = append(set.rules, parseRule(tok))
 	}
@@ -181,24 +184,37 @@ func (s *ruleSet) skipsMembers() bool { return slices.ContainsFunc(s.rules, rule
 // others are the fields that a rule which compares fields names. Of a condition they are followed by the
 // values.
 func (r rule) others() []string {
-	words := strings.Fields(r.param)
 	if r.how != "when" {
-		return words
+		return r.params()
 	}
 	var fields []string
-	for n := 0; n < len(words); n += 2 {
-		fields = append(fields, words[n])
+	for pair := range slices.Chunk(r.params(), 2) {
+		fields = append(fields, pair[0])
 	}
 	return fields
 }
 
+var quotedOrWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`'[^']*'|\S+`) })
+
+// params are the words of the parameter, as the validator reads them: quoted ones may have spaces.
+func (r rule) params() []string {
+	params := quotedOrWord().FindAllString(r.param, -1)
+	for n := range params {
+		params[n] = strings.ReplaceAll(params[n], "'", "")
+	}
+	return params
+}
+
 // checkOthers finds fields that a rule names and that are not there, or are never equal to a value for their
-// kind: the validator would refuse every document.
-func (r rule) checkOthers(in, of reflect.Type) error {
+// kind: the validator would refuse every document. It also finds conditions that the validator cannot read.
+func (r rule) checkOthers(in reflect.Type, at *spot) error {
 	for _, alt := range r.alts {
-		if err := alt.checkOthers(in, of); err != nil {
+		if err := alt.checkOthers(in, at); err != nil {
 			return err
 		}
+	}
+	if r.how == "field" && at.class == classStruct {
+		return fmt.Errorf("validate rule %q cannot compare structs: compare their fields", r.text)
 	}
 	for _, name := range r.others() {
 		first, deeper, _ := strings.Cut(name, ".")
@@ -206,10 +222,33 @@ func (r rule) checkOthers(in, of reflect.Type) error {
 		if !known {
 			return fmt.Errorf("validate rule %q names no field of %s: %q", r.text, in, first)
 		}
-		a, _ := indirect(of)
 		b, _ := indirect(other.Type)
-		if deeper == "" && !r.conditional() && a.Kind() != b.Kind() {
-			return fmt.Errorf("validate rule %q compares %s with %s: give both one kind", r.text, a, b)
+		if deeper == "" && !r.conditional() && at.typ.Kind() != b.Kind() {
+			return fmt.Errorf("validate rule %q compares %s with %s: give both one kind", r.text, at.typ, b)
+		}
+		if r.how == "when" && b.Kind() == reflect.Interface {
+			return fmt.Errorf("validate rule %q looks at the field %s, which may have a value of any kind: give it a type", r.text, first)
+		}
+	}
+	return r.triedBeside(in, at)
+}
+
+// triedBeside tries a rule, and each of its conditions, on the fields of an empty struct.
+func (r rule) triedBeside(in reflect.Type, at *spot) error {
+	around, empty := reflect.New(in), reflect.New(at.typ).Elem()
+	for n := range in.NumField() { // a rule looks at what pointers lead to
+		for f := around.Elem().Field(n); f.Kind() == reflect.Pointer && f.CanSet(); f = f.Elem() {
+			f.Set(reflect.New(f.Type().Elem()))
+		}
+	}
+	if _, err := r.tried(empty, at, around.Interface()); err != nil || r.how != "when" {
+		return err
+	}
+	for condition := range slices.Chunk(quotedOrWord().FindAllString(r.param, -1), 2) {
+		one := r
+		one.text = r.tag + "=" + strings.Join(condition, " ")
+		if _, err := one.tried(empty, at, around.Interface()); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -223,8 +262,8 @@ func (r rule) holds(v reflect.Value, at *spot, around any) bool {
 		return !v.IsZero()
 	case r.tag == "isdefault":
 		return v.IsZero() && !at.pointer
-	case at.class == classStruct && r.conditional():
-		// Asked about the struct itself, the validator would look into it.
+	case r.conditional() && (at.class == classStruct || at.class == classAny):
+		// Asked about the value itself, the validator would look into it, and refuse nil.
 		return currentValidators().VarWithValue(!v.IsZero(), around, r.text) == nil
 	case at.class == classStruct:
 		return holdsAsField(v, r.text)
@@ -244,7 +283,7 @@ func holdsAsField(v reflect.Value, tag string) bool {
 
 // tried is holds for a rule that has not been tried yet: the validator panics at those that it does not know,
 // or cannot apply to a value.
-func (r rule) tried(v reflect.Value, at *spot) (holds bool, err error) {
+func (r rule) tried(v reflect.Value, at *spot, around any) (holds bool, err error) {
 	defer func() {
 		if p := recover(); p == nil {
 			return
@@ -258,7 +297,7 @@ func (r rule) tried(v reflect.Value, at *spot) (holds bool, err error) {
 			err = fmt.Errorf("validate rule %q is not for values of type %s", r.text, v.Type())
 		}
 	}()
-	return r.holds(v, at, nil), nil
+	return r.holds(v, at, around), nil
 }
 
 // isKnown reports whether the validator knows the rule, and all those of a group.

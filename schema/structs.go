@@ -30,8 +30,12 @@ func (b *builder) structNode(path string, v variant, l *layout) (*jsonschema.Sch
 		if err != nil {
 			return nil, err
 		}
+		around := v.typ
+		for _, n := range f.index[:len(f.index)-1] {
+			around = around.Field(n).Type
+		}
 		for _, r := range at.related {
-			if err := r.checkOthers(v.typ, f.typ); err != nil {
+			if err := r.checkOthers(around, at); err != nil {
 				return nil, fmt.Errorf("schema: %s: %w", path+"."+f.goName, err)
 			}
 		}

@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"encoding"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -235,11 +236,53 @@ func TestForRefuses(t *testing.T) {
 			A int   `validate:"gtfield=B"`
 			B int64 `validate:"required_with=A"`
 		}], `A: validate rule "gtfield=B" compares int with int64: give both one kind`},
-		"whole": {refused[chan int], "a chan int cannot be read from JSON"},
+		"unique_in_a_map": {refused[struct {
+			A map[string][]int `validate:"unique"`
+		}], "[]int cannot be compared"},
+		"unique_of_structs": {refused[struct {
+			A []struct{ Value any } `validate:"unique"`
+		}], "cannot be compared"},
+		"unique_field": {refused[struct {
+			A []struct{ B any } `validate:"unique=B"`
+		}], "interface {} cannot be compared"},
+		"condition_on_another_kind": {refused[struct {
+			A int `json:"a"`
+			B int `validate:"required_if=A x"`
+		}], `B: validate rule "required_if=A x" is not for values of type int, or its parameter is wrong`},
+		"second_condition": {refused[struct {
+			A, B *int
+			C    int `validate:"required_if=A 1 B x"`
+		}], `C: validate rule "required_if=B x" is not for`},
+		"half_a_condition": {refused[struct {
+			A int
+			B int `validate:"required_if=A"`
+		}], `B: validate rule "required_if=A" is not for`},
+		"condition_on_any": {refused[struct {
+			A any
+			B int `validate:"required_if=A 1"`
+		}], `B: validate rule "required_if=A 1" looks at the field A, which may have a value of any kind`},
+		"compared_structs": {refused[struct {
+			A, B seat
+			C    seat `validate:"eqfield=A"`
+		}], `C: validate rule "eqfield=A" cannot compare structs: compare their fields`},
+		"field_around_an_embedded_struct": {refused[struct {
+			Span
+			To int
+		}], `From: validate rule "ltfield=To" names no field of schema_test.Span: "To"`},
+		"dash_beside_rules": {refused[struct {
+			A string `validate:"min=1,-"`
+		}], `A: validate tag has "-" beside other rules: it stands alone`},
+		"interface_with_a_decoder": {refused[struct{ A encoding.TextUnmarshaler }], "A: a encoding.TextUnmarshaler cannot be read from JSON"},
+		"whole":                    {refused[chan int], "a chan int cannot be read from JSON"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) { require.ErrorContains(t, c.build(), c.want) })
 	}
+}
+
+// Span is to be embedded.
+type Span struct {
+	From int `validate:"ltfield=To"`
 }
 
 func refused[T any]() error {

@@ -3,6 +3,7 @@ package schema
 import (
 	"cmp"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -96,10 +97,9 @@ func (r rule) fieldsPhrase(names map[string]string) string {
 
 // conditions are those of a rule, in words.
 func (r rule) conditions(names map[string]string) string {
-	words := strings.Fields(r.param)
 	var conditions []string
-	for n := 0; n+1 < len(words); n += 2 {
-		conditions = append(conditions, jsonPath(words[n], names)+" is "+words[n+1])
+	for pair := range slices.Chunk(r.params(), 2) {
+		conditions = append(conditions, jsonPath(pair[0], names)+" is "+pair[len(pair)-1])
 	}
 	return strings.Join(conditions, " and ")
 }
