@@ -68,6 +68,39 @@ func TestAPersonSaysWhatFollowsAnExhaustion(t *testing.T) {
 	}
 }
 
+// A call of the model that a person gave new attempts may be exhausted again, in the same turn. That is another
+// question: an answer to the first does not fit it, and it takes one of its own.
+func TestACallThatIsExhaustedAgainIsAnotherQuestion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		set := policy.DefaultSet()
+		set.Global.Approval = &policy.Approval{Exhausted: policy.ExhaustedAsk}
+		gone := looptest.Fail(&fault.ProviderError{Class: fault.Auth, Provider: "example", Message: "bad key"})
+		var asked []string
+		approver := func(_ context.Context, q loop.PersonQuestion) (machine.Response, error) {
+			asked = append(asked, q.ID)
+			return machine.Response{}, nil
+		}
+		l, err := loop.New(looptest.NewModel(gone, gone, gone, looptest.Say("Done.")), loop.Config{Policy: &set},
+			loop.WithApprover(approver))
+		require.NoError(t, err)
+		s, done := newSession(t), make(chan error, 1)
+		go func() {
+			_, err := l.Run(t.Context(), s, loop.Input{Prompt: "Book."})
+			done <- err
+		}()
+		for n := range 3 {
+			synctest.Wait()
+			require.Len(t, asked, n+1)
+			if n > 0 {
+				again := machine.Response{Question: asked[n-1], Verdict: machine.EndRun}
+				require.ErrorIs(t, l.Answer(s.ID(), again), machine.ErrAnswered)
+			}
+			require.NoError(t, l.Answer(s.ID(), machine.Response{Question: asked[n], Verdict: machine.GoOn}))
+		}
+		require.NoError(t, <-done)
+	})
+}
+
 // A message that stops leaves the question open: it is about no call that could be taken back.
 func TestAMessageLeavesAnExhaustionToPeople(t *testing.T) {
 	one := policy.DefaultSet()

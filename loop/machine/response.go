@@ -249,15 +249,23 @@ func (st *State) OpenAsk(id string) *Ask {
 	return nil
 }
 
+// given returns how a question was answered, or nil.
+func (st *State) given(id string) *Given {
+	for n := range st.Given {
+		if st.Given[n].Question == id {
+			return &st.Given[n]
+		}
+	}
+	return nil
+}
+
 // whyNotOpen returns the error for an answer to a question that is not open.
 func (st *State) whyNotOpen(id string) error {
-	for n := range st.Given {
-		if g := &st.Given[n]; g.Question == id {
-			if g.Nobody {
-				return ErrTooLate
-			}
-			return ErrAnswered
+	if g := st.given(id); g != nil {
+		if g.Nobody {
+			return ErrTooLate
 		}
+		return ErrAnswered
 	}
 	place, _, _ := strings.Cut(id, "-")
 	if slices.ContainsFunc(st.Asks(), func(a Ask) bool { return strings.HasPrefix(a.ID, place+"-") }) {

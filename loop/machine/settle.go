@@ -108,7 +108,10 @@ func (s *step) askAbout(p *Plan) error {
 	if c := s.correctable(); c != nil {
 		a.Index, a.CallID, a.Key, a.Arguments = c.Index, c.ID, c.Key, c.Arguments
 	}
-	a.ID = s.askID(&a, fmt.Sprint(x.Attempt)+a.Key) // the same arguments may fail again
+	told := fmt.Sprint(x.Attempt) + a.Key               // the same arguments may fail again
+	if a.ID = s.askID(&a, told); s.given(a.ID) != nil { // and so may a call of the model, in the same turn
+		a.ID = s.askID(&a, fmt.Sprint(told, " after ", len(s.Given)))
+	}
 	s.ask([]Ask{a})
 	return nil
 }
