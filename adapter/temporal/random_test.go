@@ -15,6 +15,7 @@ import (
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/looptest/random"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 )
 
@@ -30,7 +31,7 @@ func TestAWorkflowMakesTheSame(t *testing.T) {
 // takes leaves out what a worker cannot be given, and the value of a try, which is not recorded here.
 func takes(c random.Case) bool {
 	if c.Action == nil {
-		return answersAtOnce(c) && !c.NestsCode() && !c.Cancels() && !c.Hangs
+		return inOrder(c) && !c.NestsCode() && !c.Cancels() && !c.Hangs
 	}
 	for _, r := range c.Reducers {
 		if r.On == session.EventToolResult || r.On == session.EventStructuredOutput || r.On == session.EventRunEnded {
@@ -40,21 +41,36 @@ func takes(c random.Case) bool {
 	return c.Action.ID == "" && !c.Cancels()
 }
 
-// answersAtOnce leaves out people whose answers wait in an inbox, who speak when they are asked, and who stop
-// a call of a model: they have no inbox here, and are told at once if they come too late. A policy is
-// adjusted before a call here and not after it, so that what is said in the call comes later.
-func answersAtOnce(c random.Case) bool {
-	for _, a := range c.Answers {
-		if a.Way == "by inbox" {
-			return false
-		}
-	}
+// inOrder leaves out what is said in another order here. A policy is adjusted before a call of a model, and in
+// process after it. What is said with an answer comes when the call that follows has begun.
+func inOrder(c random.Case) bool {
 	for _, s := range c.Says {
-		if s.Asked || s.Stop || c.Adjust != nil {
+		if s.Asked && answersAtOnce(c) || !s.Asked && c.Adjust != nil {
 			return false
 		}
 	}
 	return true
+}
+
+// answersAtOnce reports whether a question may be answered at once.
+func answersAtOnce(c random.Case) bool {
+	layers := []policy.Layer{c.Config.Policy.Global}
+	for _, t := range c.Tools {
+		layers = append(layers, t.Policy)
+	}
+	timed := !c.Input.Deadline.IsZero()
+	for _, l := range layers {
+		if a := l.Approval; a != nil && a.Timeout == policy.Unlimited {
+			return true
+		}
+		timed = timed || l.Polling != nil
+	}
+	for _, a := range c.Answers {
+		if a.Way == "at once" || a.Way == "by inbox" && timed {
+			return true
+		}
+	}
+	return false
 }
 
 // people answer the questions of a run, and speak to it, by updates.
@@ -64,45 +80,70 @@ type people struct {
 	// left are the questions that they leave, and sent is the number of updates.
 	left map[string]bool
 	sent int
+	// leave leaves the call of a model that is under way.
+	leave context.CancelFunc
 }
 
-func (p *people) send(update string, in any) {
+// send makes an update. done is told its error.
+func (p *people) send(update string, in any, done func(error)) {
 	p.sent++
-	refused := func(err error) { panic(fmt.Sprint(update, ": ", err)) }
 	p.env.UpdateWorkflow(update, fmt.Sprint("update-", p.sent), &testsuite.TestUpdateCallback{
-		OnReject: refused, OnAccept: func() {}, OnComplete: func(_ any, err error) {
-			if err != nil {
-				refused(err)
-			}
-		},
+		OnReject: done, OnAccept: func() {}, OnComplete: func(_ any, err error) { done(err) },
 	}, in)
 }
 
-// hear takes what is said in a call of a model.
+// accepted panics if an update was refused.
+func accepted(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// model lets words leave its calls.
+func (p *people) model(m loop.Model) loop.Model {
+	return loop.ModelFunc(func(ctx context.Context, req loop.Request) (message.Reply, error) {
+		ctx, p.leave = context.WithCancel(ctx)
+		defer p.leave()
+		return m.Reply(ctx, req)
+	})
+}
+
+// hear takes what is said in a call of a model, or when a question is asked.
 func (p *people) hear(w session.Words) error {
-	p.send(UpdateSay, over(w))
+	leave := p.leave
+	p.send(UpdateSay, over(w), func(err error) {
+		if accepted(err); w.Stop {
+			leave()
+		}
+	})
 	return nil
 }
 
-// stepped answers the next question of a step that asks.
+// stepped has the person asked who comes next in a step that asks.
 func (p *people) stepped(ev machine.Event, effects []machine.Effect, st machine.State) {
 	p.w.Record(ev, effects, st)
 	for _, a := range st.Asks() {
-		if p.left[a.ID] || len(effects) == 0 {
-			continue
-		}
-		answer, silent, err := p.w.Answer(a, st.Session)
-		switch {
-		case err != nil:
-			panic(err)
-		case !silent.IsZero():
-			return
-		case answer.Verdict != "":
-			p.send(UpdateAnswer, over(answer))
+		if len(effects) > 0 && !p.left[a.ID] && p.ask(a, st.Session) {
 			return
 		}
-		p.left[a.ID] = true
 	}
+}
+
+// ask asks a person. It returns false if the person does nothing.
+func (p *people) ask(a machine.Ask, view session.State) bool {
+	answer, silent, err := p.w.Answer(a, view)
+	accepted(err)
+	post := func() { p.send(UpdateAnswer, over(answer), accepted) }
+	inTime := a.Deadline.Sub(p.env.Now()) - 1
+	switch {
+	case answer.Verdict != "" && answer.At.IsZero():
+		post()
+		return true
+	case answer.Verdict != "":
+		p.env.RegisterDelayedCallback(post, inTime)
+	}
+	p.left[a.ID] = silent.IsZero()
+	return !silent.IsZero()
 }
 
 // agentsIn are the agents of a case.
@@ -125,8 +166,11 @@ func inWorkflow(_ context.Context, w *random.World) (t random.Trace, err error) 
 	w.Hear = who.hear
 	var value []byte
 	own := Worker{
-		Model: w.Model, Models: w.Models, Tools: w.Tools, Agents: agentsIn(w.Agents), Session: w.Session, Planner: w.Planner, Prompt: w.Prompt, Adjust: w.Adjust, Summary: w.Summary,
+		Model: who.model(w.Model), Models: map[string]loop.Model{}, Tools: w.Tools, Agents: agentsIn(w.Agents), Session: w.Session, Planner: w.Planner, Prompt: w.Prompt, Adjust: w.Adjust, Summary: w.Summary,
 		Parallel: w.Case.Parallel, Heartbeat: time.Minute, hooks: hooks{step: who.stepped},
+	}
+	for name, m := range w.Models {
+		own.Models[name] = who.model(m)
 	}
 	if w.Case.Action != nil {
 		own.Model, own.Try = nil, func(ctx context.Context, t Try) (message.Usage, error) {
