@@ -154,6 +154,10 @@ func TestTheConsoleIsLocked(t *testing.T) {
 		"words at another name":   {"POST", "/say", func(r *http.Request) { r.Host = "evil.example:8080" }},
 		"foreign origin":          {"POST", "/answer", func(r *http.Request) { r.Header.Set("Origin", "http://evil.example") }},
 		"foreign origin, nowhere": {"POST", "/nothing", func(r *http.Request) { r.Header.Set("Origin", "http://evil.example") }},
+		"cross-site colours":      {"POST", "/scheme", func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }},
+		"an origin that is hid":   {"POST", "/answer", func(r *http.Request) { r.Header.Set("Origin", "null") }},
+		"another port":            {"POST", "/answer", func(r *http.Request) { r.Header.Set("Origin", "http://127.0.0.1:9") }},
+		"token in a foreign form": {"POST", "/answer?token=" + token, func(r *http.Request) { r.Header.Set("Origin", "http://evil.example") }},
 		"foreign delete":          {"DELETE", "/", func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }},
 	} {
 		t.Run(name, func(t *testing.T) {

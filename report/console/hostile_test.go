@@ -1,11 +1,17 @@
 package console_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -158,4 +164,34 @@ func TestValuesMarkedAsSecretAreOnNoPage(t *testing.T) {
 		assert.NotContains(t, body(t, ask(t, c, "GET", target)), "hunter", target)
 	}
 	assert.Contains(t, body(t, ask(t, c, "GET", "/session?id=order-7")), "pay ACME, [secret]")
+}
+
+// A journal that is cut, replaced, or written over while a process holds it is told as whoever reads it for
+// the first time tells it.
+func TestAJournalThatIsReplacedWhileItIsHeld(t *testing.T) {
+	whole, other := named(t, "a", -1), asked(t, "a", acme, time.Hour, pay(always))
+	lines := bytes.SplitAfter(whole, []byte("\n"))
+	half := bytes.Join(lines[:6], nil)
+	for name, next := range map[string][]byte{
+		"it grew": whole, "it was cut": bytes.Join(lines[:4], nil), "it was cut within a line": half[:len(half)-7],
+		"another is longer": other, "another goes on like it": append(bytes.Clone(other), lines[6]...),
+		"zeros": make([]byte, len(half)+100), "nothing": nil,
+	} {
+		dir, clock := t.TempDir(), byHand{new(atomic.Int64)}
+		log, err := journal.Dir(dir).Open(t.Context(), "a")
+		require.NoError(t, err)
+		require.NoError(t, log.Append(t.Context(), 0, half, false))
+		at := func(s *console.Settings) { s.Clock = clock }
+		c := open(t, dir, at)
+		before := body(t, ask(t, c, "GET", "/api/sessions"))
+		file, err := os.OpenFile(filepath.Join(dir, "a.jsonl"), os.O_WRONLY|os.O_TRUNC, 0)
+		require.NoError(t, err)
+		_, err = file.Write(next)
+		require.NoError(t, errors.Join(err, file.Close()))
+		clock.passed.Add(int64(time.Second))
+		after := body(t, ask(t, c, "GET", "/api/sessions"))
+		assert.NotEqual(t, before, after, name)
+		assert.Equal(t, body(t, ask(t, open(t, dir, at), "GET", "/api/sessions")), after, name)
+		require.NoError(t, log.Close())
+	}
 }
