@@ -51,7 +51,7 @@ const (
 // FileName returns the name of a session's file in a [Dir]: the id, with every byte but A-Za-z0-9._- written
 // as %XX. A name of more than 200 bytes is cut and ends in a digest.
 func FileName(session string) string {
-	name := strings.NewReplacer("+", "%20", "~", "%7E").Replace(url.QueryEscape(session))
+	name := unescaped.Replace(url.QueryEscape(session))
 	if rest, hidden := strings.CutPrefix(name, "."); hidden {
 		name = "%2E" + rest
 	}
@@ -60,6 +60,9 @@ func FileName(session string) string {
 	}
 	return name + suffix
 }
+
+// unescaped are what a query writes in another way than the name of a file.
+var unescaped = strings.NewReplacer("+", "%20", "~", "%7E")
 
 // List implements [Store]. It leaves out files without a complete line, which have no session yet.
 func (d Dir) List(ctx context.Context) ([]string, error) {
