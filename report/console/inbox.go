@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/retake-go/retake/internal/masked"
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/journal/inbox"
@@ -189,14 +190,10 @@ func (q *question) Fields() bool { return q.Kind == machine.AskApproval || q.Cor
 // question is a question as the inbox shows it.
 func (c *Console) question(asks pending, now time.Time) *question {
 	s, a := asks.in, asks.Ask
-	arguments := a.Arguments
-	if !c.settings.ShowSecrets {
-		arguments = withoutSecrets(s.forms[a.Tool], arguments)
-	}
 	q := &question{
 		Ask: *a, Anchor: asks.anchor(), Given: asks.given, Session: s.id, Store: s.row.Store, Link: s.row.Link,
 		Doubt:   a.Kind == machine.AskDoubt,
-		Whole:   visible(c.whole(arguments)),
+		Whole:   visible(c.whole(masked.JSON(a.Arguments, s.secrets[a.Tool]))),
 		Request: s.request, Said: s.said, Earlier: c.earlier(s, a.Tool), now: now, Holds: holds(a),
 	}
 	if q.GaveUp = a.Kind == machine.AskExhausted; q.GaveUp && a.Failure != nil {
@@ -241,10 +238,8 @@ func (c *Console) beside(q *question, s *watched, a *machine.Ask) {
 
 // spoken are the arguments of a tool in few words.
 func (c *Console) spoken(s *watched, tool string, arguments json.RawMessage) string {
-	if !c.settings.ShowSecrets {
-		arguments = withoutSecrets(s.forms[tool], arguments)
-	}
-	return brief(visible(c.scrub(spoken(c.scrub(string(arguments))))))
+	text := string(masked.JSON(arguments, s.secrets[tool]))
+	return brief(visible(c.scrub(spoken(c.scrub(text)))))
 }
 
 // earlier says what became of the earlier calls of a tool.

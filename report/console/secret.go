@@ -22,11 +22,6 @@ func secretsOf(doc json.RawMessage) []string {
 	return nil
 }
 
-// withoutSecrets are arguments without the values that their schema marks as secret.
-func withoutSecrets(doc, arguments json.RawMessage) json.RawMessage {
-	return masked.JSON(arguments, secretsOf(doc))
-}
-
 // secretsIn are the places of values in the arguments of tools that a journal says to be secret, by tool. A
 // schema is in it once a person was asked about a call of the tool, in any run.
 func secretsIn(in io.Reader) map[string][]string {

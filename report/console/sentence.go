@@ -10,22 +10,25 @@ import (
 	"unicode"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/masked"
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 )
 
-// sentence says what a session does, and what will unblock it.
-func sentence(f *journal.Fold, s *journal.Summary, showSecrets bool) string {
+// sentence says what a session does, and what will unblock it, without the values at places of the arguments
+// of tools.
+func sentence(f *journal.Fold, s *journal.Summary, secrets map[string][]string, showSecrets bool) string {
 	switch s.State {
 	case journal.SessionDone, journal.SessionFailed:
 		return ended(f.State.Outcome, f.Failed)
 	case journal.SessionAsks:
-		arguments := f.Asked.Asks[0].Arguments
+		first := &f.Asked.Asks[0]
+		arguments := string(masked.JSON(first.Arguments, secrets[first.Tool]))
 		if !showSecrets {
-			arguments = json.RawMessage(fault.Scrub(string(withoutSecrets(f.Form(f.Asked.Asks[0].Tool), arguments))))
+			arguments = fault.Scrub(arguments)
 		}
-		return asked(f.Asked.Asks, string(arguments))
+		return asked(f.Asked.Asks, arguments)
 	case journal.SessionWaits:
 		return "waits until " + clock(s.Until) + " to " + f.Asked.Wait.Reason.Phrase()
 	case journal.SessionInterrupted:

@@ -29,8 +29,10 @@ type facts struct {
 	// words are what a search finds beside the sentence.
 	words string
 	asks  []machine.Ask
-	// forms are the schemas of the arguments that are asked about.
-	forms map[string]json.RawMessage
+	// forms are the schemas of the arguments that are asked about, by tool, and secrets the places of the
+	// values that are not shown.
+	forms   map[string]json.RawMessage
+	secrets map[string][]string
 	// said is what the model wrote beside the calls that are asked about, and earlier are the latest calls of
 	// their tools that had an effect, or may have had one.
 	said    string
@@ -69,11 +71,14 @@ func factsOf(f *journal.Fold, s journal.Summary, lines int64, showSecrets bool) 
 	t.outer, _ = machine.Outer(f.Header.Session, f.Header.Config.Seed)
 	if s.State == journal.SessionAsks {
 		t.asks, t.forms, t.earlier = f.Asked.Asks, map[string]json.RawMessage{}, map[string][]projection.Call{}
-		t.beside = map[string]questionContext{}
+		t.beside, t.secrets = map[string]questionContext{}, map[string][]string{}
 		t.untaken = map[string]string{}
 		for _, a := range t.asks {
 			t.beside[a.ID], t.untaken[a.ID] = contextOf(st, &a), tell(f.Untaken(a.ID))
 			t.forms[a.Tool], t.earlier[a.Tool] = f.Form(a.Tool), earlierCalls(st, a.Tool)
+			if !showSecrets {
+				t.secrets[a.Tool] = secretsOf(t.forms[a.Tool])
+			}
 		}
 		t.said = tell(lastSaid(st))
 		t.InDoubt += countDoubts(t.asks)
@@ -99,7 +104,7 @@ func factsOf(f *journal.Fold, s journal.Summary, lines int64, showSecrets bool) 
 	t.retrying = !s.State.Ended() && (s.State == journal.SessionWaits || t.at.Attempt > 1)
 	t.hears = !s.State.Ended() && !st.Config.Single
 	t.traits = traitsOf(f, s.State, tell)
-	t.Why = sentence(f, &s, showSecrets)
+	t.Why = sentence(f, &s, t.secrets, showSecrets)
 	t.words = strings.ToLower(strings.Join([]string{s.Session, t.request, tell(toolNames(f)), tell(st.Model)}, "\n"))
 	return t
 }
