@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -543,4 +544,27 @@ func BenchmarkManyAlternatives(b *testing.B) {
 			}
 		})
 	}
+}
+
+type doubted []int
+
+func (d doubted) Issues() (issues []fault.Issue) {
+	for n := range d {
+		issues = append(issues, fault.Issue{Pointer: "/" + strconv.Itoa(n), Rule: "doubt", Expected: "another"})
+	}
+	return issues
+}
+
+// Only the issues of a type that are told are looked up: each is found by walking over all items before it.
+func TestManyIssuesOfTheTypeItselfAreLittleWork(t *testing.T) {
+	typed, err := schema.For[doubted]()
+	require.NoError(t, err)
+	allocations := func(n int) float64 {
+		doc := []byte("[0" + strings.Repeat(",0", n-1) + "]")
+		_, issues := typed.Decode(doc)
+		require.Len(t, issues, 100)
+		own := testing.AllocsPerRun(1, func() { doubted(make([]int, n)).Issues() })
+		return testing.AllocsPerRun(1, func() { typed.Decode(doc) }) - own
+	}
+	assert.Less(t, allocations(4000), 1.2*allocations(1000))
 }
