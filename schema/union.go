@@ -65,11 +65,9 @@ func (f *failure) isOf(v value) bool { return f.value == v && f.lacks == "" }
 func (f *failure) isAt(o failure) bool { return f.value == o.value && f.lacks == o.lacks }
 
 // depth is how many steps lead from a value to the place.
-func (f *failure) depth(from value) (steps int) {
+func (f *failure) depth(from value) int {
+	steps := int(f.value.depth - from.depth)
 	if f.lacks != "" {
-		steps++
-	}
-	for v := f.value; v.isThere() && v != from; v = v.parent() {
 		steps++
 	}
 	return steps

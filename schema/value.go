@@ -50,6 +50,7 @@ type datum struct {
 	escaped        bool  // of a string
 	at, up, next   int32 // its number, that of the value around it, and of the one after it; -1 for none
 	place          int32 // its place among the children of the value around it
+	depth          int32 // how many values it is in
 	count          int32 // of children; the number of the first one follows its own
 	start, end     int32 // its place in the text
 	named, nameEnd int32 // the place of a member's name, without the end where it has escapes
@@ -121,16 +122,11 @@ func (v value) nameIn(memory *datum) value {
 
 // path is the names and numbers that lead to a value.
 func (v value) path() []string {
-	depth := 0
-	for at := v; at.up >= 0; at = at.parent() {
-		depth++
-	}
-	path := make([]string, depth, depth+1)
-	for ; depth > 0; v = v.parent() {
-		depth--
-		path[depth] = v.name()
+	path := make([]string, v.depth, v.depth+1)
+	for ; v.depth > 0; v = v.parent() {
+		path[v.depth-1] = v.name()
 		if v.parent().kind == kindArray {
-			path[depth] = strconv.Itoa(int(v.place))
+			path[v.depth-1] = strconv.Itoa(int(v.place))
 		}
 	}
 	return path
