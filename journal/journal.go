@@ -65,9 +65,21 @@ func Open(ctx context.Context, store Store, session string, s Settings) (*Journa
 		folds: newFolds(s.Redact.redactor(ctx, session)),
 	}
 	if err := j.read(); err != nil {
-		return nil, errors.Join(chain.Bounded(err), chain.Bounded(log.Close()))
+		return nil, errors.Join(j.unread(chain.Bounded(err)), chain.Bounded(log.Close()))
 	}
 	return j, nil
+}
+
+// unread adds the session to the error of a journal that cannot be opened, and what to do.
+func (j *Journal) unread(err error) error {
+	err = fmt.Errorf("opening the journal of session %q: %w", j.session, err)
+	switch {
+	case errors.Is(err, ErrCorrupt):
+		return fmt.Errorf("%w: put a copy of the journal in its place, or use another session", err)
+	case errors.Is(err, ErrDiffers):
+		return fmt.Errorf("%w: continue it with the version that recorded it, or use another session", err)
+	}
+	return err
 }
 
 // Beside opens the journal of another session in the same store, with the same settings: for a run within a

@@ -177,14 +177,16 @@ func TestNotesStandOutsideTheChain(t *testing.T) {
 }
 
 func TestOpeningAJournalSaysWhatIsWrong(t *testing.T) {
+	const copied, version = "put a copy of the journal in its place", "with the version that recorded it"
 	for name, tt := range map[string]struct {
 		text []byte
 		want error
+		todo string
 	}{
-		"a hash that is wrong":       {kept(t, "bad-hash-changed"), journal.ErrCorrupt},
-		"a decision that is another": {kept(t, "bad-decision-changed"), journal.ErrDiffers},
-		"an event that does not fit": {kept(t, "bad-event-misfit"), journal.ErrDiffers},
-		"a file of another kind":     {[]byte(`{"answer":42}`), journal.ErrCorrupt},
+		"a hash that is wrong":       {kept(t, "bad-hash-changed"), journal.ErrCorrupt, copied},
+		"a decision that is another": {kept(t, "bad-decision-changed"), journal.ErrDiffers, version},
+		"an event that does not fit": {kept(t, "bad-event-misfit"), journal.ErrDiffers, version},
+		"a file of another kind":     {[]byte(`{"answer":42}`), journal.ErrCorrupt, copied},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -192,7 +194,8 @@ func TestOpeningAJournalSaysWhatIsWrong(t *testing.T) {
 			require.NoError(t, os.WriteFile(path, tt.text, 0o600))
 			_, err := journal.Open(t.Context(), journal.Dir(dir), theSession, journal.Settings{})
 			require.ErrorIs(t, err, tt.want)
-			assert.Contains(t, err.Error(), "line ")
+			require.ErrorContains(t, err, `opening the journal of session "order-42": journal: line `)
+			require.ErrorContains(t, err, tt.todo)
 			now, err := os.ReadFile(path)
 			require.NoError(t, err)
 			assert.Equal(t, string(tt.text), string(now))
