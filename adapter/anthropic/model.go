@@ -3,7 +3,6 @@ package anthropic
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"mime"
@@ -77,7 +76,7 @@ func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, err
 			return whole, nil
 		}
 		params.Messages = append(turns[:len(turns):len(turns)], sdk.NewAssistantMessage(reply.blocks()...))
-		if id := reply.message.Container.ID; id != "" {
+		if id := reply.container(); id != "" {
 			params.Container.OfString = sdk.String(id)
 		}
 	}
@@ -101,12 +100,10 @@ func (m *Model) once(
 	if err != nil {
 		return &received{source: x.Source("", "")}, x.Fail(ctx, kit.Trouble{Cause: err})
 	}
-	got.source = x.Source(got.message.ID, string(got.message.StopReason))
+	got.source = x.Source(got.message.Text("id"), string(got.stopReason()))
 	if m.cfg.OnResponse != nil {
-		told := Response{RequestID: x.RequestID(), Model: string(got.message.Model), RateLimit: x.Limits(nil)}
-		told.Extra.Keep(json.RawMessage(got.message.RawJSON()), "content", "usage", "stop_details",
-			"container")
-		m.cfg.OnResponse(told)
+		m.cfg.OnResponse(Response{RequestID: x.RequestID(), Model: got.message.Text("model"),
+			RateLimit: x.Limits(nil), Extra: got.extra()})
 	}
 	return got, nil
 }

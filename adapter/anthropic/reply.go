@@ -16,10 +16,9 @@ import (
 
 // received is a whole message of the API.
 type received struct {
-	message sdk.Message
-	// inputs are the streamed arguments of the calls, in the order of the calls. If one is empty, or the
-	// message was not streamed, the message has them.
-	inputs []string
+	// message has the members of the message; its blocks are in content.
+	message kit.Object
+	content []*contentBlock
 	// usage sums the usage of all requests that the message took.
 	usage message.Usage
 	// source is where the message came from.
@@ -33,55 +32,65 @@ func readWhole(in io.Reader) (*received, error) {
 	if err != nil {
 		return nil, err
 	}
-	var head struct {
-		Type    string            `json:"type"`
-		Content []json.RawMessage `json:"content"`
-		Error   json.RawMessage   `json:"error"`
-	}
-	if err := json.Unmarshal(body, &head); err != nil {
+	m, ok := kit.ReadObject(body)
+	if !ok || !json.Valid(body) {
 		return nil, &kit.UnreadableError{Got: "a body that is no message of the API"}
 	}
-	if kit.IsError(head.Error) {
+	if kit.IsError(m.Get("error")) {
 		return nil, &kit.ReportedError{Body: body}
 	}
-	if head.Type != "message" || head.Content == nil {
+	blocks, ok := blocksOf(m.Items("content"))
+	if m.Text("type") != "message" || blocks == nil {
 		return nil, kit.NoReply(body, &kit.UnreadableError{Got: "a body without a message"})
 	}
-	var m sdk.Message
-	if err := json.Unmarshal(body, &m); err != nil {
+	if !ok {
 		return nil, &kit.UnreadableError{Got: "a message that cannot be read"}
 	}
-	return &received{message: m}, nil
+	return &received{message: m, content: blocks}, nil
 }
 
 // paused reports whether the API paused the turn while it ran tools of its own. The turn continues when
 // the API gets back what the model said so far. A turn with calls of ours waits for their results instead.
 func (r *received) paused() bool {
-	called := slices.ContainsFunc(r.message.Content,
-		func(b sdk.ContentBlockUnion) bool { return b.Type == "tool_use" })
-	return r.message.StopReason == sdk.StopReasonPauseTurn && !called
+	called := slices.ContainsFunc(r.content, func(b *contentBlock) bool { return b.Text("type") == "tool_use" })
+	return r.stopReason() == sdk.StopReasonPauseTurn && !called
 }
+
+func (r *received) stopReason() sdk.StopReason { return sdk.StopReason(r.message.Text("stop_reason")) }
+
+// container is the id of the container in which the API runs code; empty if there is none.
+func (r *received) container() string { return r.message.Object("container").Text("id") }
 
 // add appends the next message of a paused turn.
 func (r *received) add(next *received) {
-	before := r.message
-	r.message, r.inputs = next.message, append(r.inputs, next.inputs...)
-	r.message.Content = slices.Concat(before.Content, next.message.Content)
-	if r.message.Container.ID == "" {
-		r.message.Container = before.Container
+	before := r.message.Get("container")
+	r.message, r.content = next.message, append(r.content, next.content...)
+	if r.container() == "" && before != nil {
+		r.message = r.message.With("container", before)
 	}
-	r.usage = r.usage.Add(usage(next.message.Usage))
+	r.usage = r.usage.Add(usage(next.message.Object("usage")))
 }
 
 // blocks returns what the model said so far, in the form that the API wants back. The API refuses empty
 // texts.
 func (r *received) blocks() (all []sdk.ContentBlockParamUnion) {
-	for _, b := range r.message.Content {
-		if b.Type != "text" || !kit.Blank(b.Text) {
-			all = append(all, param.Override[sdk.ContentBlockParamUnion](json.RawMessage(b.RawJSON())))
+	for _, b := range r.content {
+		if b.Text("type") != "text" || !kit.Blank(b.said("text")) {
+			all = append(all, param.Override[sdk.ContentBlockParamUnion](b.raw()))
 		}
 	}
 	return all
+}
+
+// extra returns what the message has beside the reply.
+func (r *received) extra() (x kit.Extras) {
+	x.Keep(r.message.JSON(), "usage", "stop_details", "container")
+	var content []json.RawMessage
+	for _, b := range r.content {
+		content = append(content, b.raw())
+	}
+	x.Set("content", kit.List(content...))
+	return x
 }
 
 // finishOf returns why a reply ended. An unknown reason is passed on unchanged.
@@ -100,72 +109,45 @@ const declined = "The model declined to answer."
 
 // reply converts the message. asked is the model that was asked.
 func (r *received) reply(asked string) message.Reply {
-	m := r.message
-	reply := message.Reply{Model: cmp.Or(string(m.Model), asked), Usage: r.usage}
+	reply := message.Reply{Model: cmp.Or(r.message.Text("model"), asked), Usage: r.usage}
 	var text, thinking strings.Builder
 	o := opaque{Origin: origin(asked)}
-	for _, b := range m.Content {
-		switch b.Type {
+	for _, b := range r.content {
+		switch b.Text("type") {
 		case "text":
-			text.WriteString(b.Text)
-			o.Blocks = append(o.Blocks, part{Text: len(b.Text), Citations: citations(b)})
+			said := b.said("text")
+			text.WriteString(said)
+			o.Blocks = append(o.Blocks, part{Text: len(said), Citations: b.citations()})
 		case "tool_use":
-			reply.Calls = append(reply.Calls, message.Call{ID: b.ID, Name: b.Name,
-				Arguments: r.input(len(reply.Calls), b)})
-			o.Blocks = append(o.Blocks, part{Call: len(reply.Calls), Caller: caller(b)})
+			reply.Calls = append(reply.Calls, message.Call{ID: b.Text("id"), Name: b.Text("name"),
+				Arguments: kit.Once(b.arguments())})
+			o.Blocks = append(o.Blocks, part{Call: len(reply.Calls), Caller: b.caller()})
 		default: // a thought, or a tool that the API ran itself
-			thinking.WriteString(b.Thinking)
-			o.Blocks = append(o.Blocks, part{Raw: json.RawMessage(b.RawJSON())})
+			thinking.WriteString(b.said("thinking"))
+			o.Blocks = append(o.Blocks, part{Raw: b.raw()})
 		}
 	}
 	if len(reply.Calls) > 0 {
-		o.Container = m.Container.ID
+		o.Container = r.container()
 	}
 	reply.Text, reply.Thinking, reply.Opaque = text.String(), thinking.String(), o.text()
 	kit.NameCalls(reply.Calls)
-	reply.Finish = finishOf(m.StopReason, reply.Calls)
-	if m.StopReason == sdk.StopReasonRefusal {
-		reply.Refusal = firstWord(m.StopDetails.Explanation, reply.Text, declined)
+	reply.Finish = finishOf(r.stopReason(), reply.Calls)
+	if r.stopReason() == sdk.StopReasonRefusal {
+		reply.Refusal = firstWord(r.message.Object("stop_details").Text("explanation"), reply.Text, declined)
 	}
 	return reply
 }
 
-// citations returns what a text cites; nil for nothing.
-func citations(b sdk.ContentBlockUnion) json.RawMessage {
-	block, _ := kit.ReadObject([]byte(b.RawJSON()))
-	if cited := block.Get("citations"); len(kit.Items(cited)) > 0 {
-		return cited
-	}
-	return nil
-}
-
-// caller returns the code that made a call; nil if the model made it itself.
-func caller(b sdk.ContentBlockUnion) json.RawMessage {
-	block, _ := kit.ReadObject([]byte(b.RawJSON()))
-	made := block.Get("caller")
-	by, _ := kit.ReadObject(made)
-	if t := by.Text("type"); t == "" || t == "direct" {
-		return nil
-	}
-	return made
-}
-
-func (r *received) input(n int, b sdk.ContentBlockUnion) string {
-	if n < len(r.inputs) && r.inputs[n] != "" {
-		return kit.Once(r.inputs[n])
-	}
-	return kit.ArgumentText(b.Input)
-}
-
 // usage converts the counts. The API counts cached tokens apart from the input; retake counts them within
 // it.
-func usage(u sdk.Usage) message.Usage {
-	read, written := max(u.CacheReadInputTokens, 0), max(u.CacheCreationInputTokens, 0)
+func usage(u kit.Object) message.Usage {
+	read, written := u.Count("cache_read_input_tokens"), u.Count("cache_creation_input_tokens")
 	cached := message.Usage{InputTokens: read}.Add(message.Usage{InputTokens: written})
 	return cached.Add(message.Usage{
-		InputTokens: max(u.InputTokens, 0), OutputTokens: max(u.OutputTokens, 0),
+		InputTokens: u.Count("input_tokens"), OutputTokens: u.Count("output_tokens"),
 		CacheReadTokens: read, CacheWriteTokens: written, APICalls: 1,
-		ReasoningTokens: max(u.OutputTokensDetails.ThinkingTokens, 0),
+		ReasoningTokens: u.Object("output_tokens_details").Count("thinking_tokens"),
 	})
 }
 

@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
+	"slices"
 
 	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/loop"
@@ -33,20 +31,20 @@ func (x *exchange) tellWhole(body io.Reader) (*received, error) {
 
 // readStream reads to the end of the message. A stream that ends before is an error, and nothing of it is
 // returned. Some gateways end a message by the mark of another API, after its stop reason. The SDK would drop
-// events whose type stands in their data alone.
+// events whose type stands in their data alone, and copies all that came before for each piece.
 func (x *exchange) readStream(body io.Reader) (got *received, err error) {
 	a := assembly{tell: x.stream}
 	marked, err := kit.Events(body, func(data []byte) (last bool, err error) {
-		var ev sdk.MessageStreamEventUnion
-		if json.Unmarshal(data, &ev) != nil {
+		ev, ok := kit.ReadObject(data)
+		if !ok || !json.Valid(data) {
 			return false,
 				&kit.UnreadableError{Got: "an event of the stream is not the JSON that the API promises"}
 		}
-		switch ev.Type {
+		switch ev.Text("type") {
 		case "error":
 			return false, errorWithin(data)
 		case "": // gateways give an error the form of another API
-			if o, _ := kit.ReadObject(data); kit.IsError(o.Get("error")) {
+			if kit.IsError(ev.Get("error")) {
 				return false, errorWithin(data)
 			}
 		case "message": // a whole message in place of a stream
@@ -56,25 +54,20 @@ func (x *exchange) readStream(body io.Reader) (got *received, err error) {
 			if a.began {
 				return false, &kit.UnreadableError{Got: "a stream with two messages"}
 			}
-			a.began = true
+		case "message_stop":
+			got, err = a.received()
+			return true, err
 		}
 		if err := a.take(ev); err != nil {
 			return false, &kit.UnreadableError{Got: fmt.Sprintf("a stream out of order: %v", err)}
-		}
-		if ev.Type == "message_stop" {
-			got, err = a.received()
-			return true, err
 		}
 		return false, nil
 	})
 	switch {
 	case err != nil || got != nil:
 		return got, err
-	case marked && a.message.StopReason != "":
-		if err = a.take(sdk.MessageStreamEventUnion{Type: "message_stop"}); err == nil {
-			got, err = a.received()
-		}
-		return got, err
+	case marked && a.got.stopReason() != "":
+		return a.received()
 	}
 	return nil, kit.ErrEnded
 }
@@ -84,12 +77,10 @@ func errorWithin(event []byte) error {
 	return &kit.ReportedError{Body: bytes.Clone(event), Say: "an error within the stream"}
 }
 
-// assembly collects a streamed reply. The SDK joins the message except for the pieces of its blocks: it
-// copies all that came before for each piece, and replaces invalid JSON of a call by an empty object.
+// assembly collects a streamed reply.
 type assembly struct {
-	message sdk.Message
-	tell    func(loop.Delta)
-	blocks  []*growing
+	got  received
+	tell func(loop.Delta)
 	// places are those of the blocks, by the index that the server gives them: it may leave gaps, and give
 	// the index of a block that is over to another one.
 	places map[int64]int
@@ -98,146 +89,113 @@ type assembly struct {
 	began bool
 }
 
-// growing collects the pieces of one block of content.
-type growing struct {
-	text, thinking, signature, input strings.Builder
-	// pieces reads the pieces of the text, the thought or the arguments: a block has one of them.
-	pieces kit.Pieces
-	// call is the index of the call; -1 if the block is none.
-	call int
-	// over is set once the block has ended.
-	over bool
-}
-
-func (a *assembly) take(ev sdk.MessageStreamEventUnion) error {
-	n, known, err := a.place(ev)
-	if err != nil || !known {
-		return err
-	}
-	ev.Index = int64(n) // the SDK knows no gaps
-	switch ev.Type {
-	case "content_block_delta":
-		if ev.Delta.Type != "citations_delta" {
-			a.continued(a.blocks[n], ev.Delta)
-			return nil
-		}
-	case "content_block_stop":
-		a.blocks[n].over = true
-		a.join(n)
-	case "message_stop":
-		for n := range a.blocks { // some servers leave out that a block has ended
-			a.join(n)
-		}
-	}
-	before := a.message
-	if err := a.message.Accumulate(ev); err != nil {
-		return err
-	}
-	switch ev.Type {
+func (a *assembly) take(ev kit.Object) error {
+	index := ev.Count("index")
+	n, known := a.places[index]
+	switch ev.Text("type") {
+	case "message_start":
+		a.began, a.got.message = true, ev.Object("message")
+		a.got.content, _ = blocksOf(a.got.message.Items("content"))
 	case "message_delta":
-		keepPrompt(&a.message.Usage, before.Usage, ev.Usage)
-		if a.message.StopReason == "" { // a second event tells the usage alone
-			a.message.StopReason, a.message.StopDetails = before.StopReason, before.StopDetails
-		}
+		a.update(ev)
 	case "content_block_start":
-		a.start(ev.ContentBlock)
-	case "content_block_stop":
-		a.stopped(n)
+		switch {
+		case known && !a.got.content[n].over:
+			return fmt.Errorf("block %d begins twice", index)
+		case !a.began:
+			return fmt.Errorf("block %d begins before its message", index)
+		}
+		if a.places == nil {
+			a.places = map[int64]int{}
+		}
+		a.places[index] = len(a.got.content)
+		a.start(ev.Object("content_block"))
+	case "content_block_delta":
+		if !known {
+			return fmt.Errorf("block %d has not begun", index)
+		}
+		a.continued(a.got.content[n], ev.Object("delta"))
+	case "content_block_stop": // some gateways send the end of a block that never began, too
+		if known && !a.got.content[n].over {
+			a.stopped(a.got.content[n])
+		}
 	}
 	return nil
 }
 
-// place returns the place among the blocks of an event about one; 0 for other events. known is false for the
-// end of a block that never began, which some gateways send, or that is over: the SDK copies the block at
-// each.
-func (a *assembly) place(ev sdk.MessageStreamEventUnion) (n int, known bool, err error) {
-	if !strings.HasPrefix(ev.Type, "content_block_") {
-		return 0, true, nil
-	}
-	n, known = a.places[ev.Index]
-	switch {
-	case ev.Type == "content_block_start" && known && !a.blocks[n].over:
-		err = fmt.Errorf("block %d begins twice", ev.Index)
-	case ev.Type == "content_block_start" && !a.began: // the SDK would forget it when the message begins
-		err = fmt.Errorf("block %d begins before its message", ev.Index)
-	case ev.Type == "content_block_start":
-		if a.places == nil {
-			a.places = map[int64]int{}
+// promptCounts are the counts of the prompt, and endings the members of a message that its end tells.
+var (
+	promptCounts = []string{"input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"}
+	endings      = []string{"stop_reason", "stop_sequence", "stop_details", "container"}
+)
+
+// maxCounts bounds the members of the usage: a server may name new ones in each event.
+const maxCounts = 32
+
+// update takes what is told of the whole message at its end. Null tells nothing: a second event may tell the
+// usage alone. Nor do zeros in place of the counts of the prompt, which some servers send.
+func (a *assembly) update(ev kit.Object) {
+	m, end := &a.got.message, ev.Object("delta")
+	for _, name := range endings {
+		if v := end.Get(name); v != nil && string(v) != "null" {
+			*m = m.With(name, v)
 		}
-		n, known = len(a.blocks), true
-		a.places[ev.Index] = n
-	case ev.Type == "content_block_stop" && known:
-		known = !a.blocks[n].over
-	case ev.Type == "content_block_delta" && !known:
-		err = fmt.Errorf("block %d has not begun", ev.Index)
 	}
-	return n, known, err
+	told, usage := ev.Object("usage"), m.Object("usage")
+	if !slices.ContainsFunc(promptCounts, func(name string) bool { return told.Count(name) > 0 }) {
+		told = told.Without(promptCounts...)
+	}
+	for _, c := range told {
+		if string(c.Value) != "null" && (len(usage) < maxCounts || usage.Get(c.Name) != nil) {
+			usage = usage.With(c.Name, c.Value)
+		}
+	}
+	*m = m.With("usage", usage.JSON())
 }
 
-// keepPrompt keeps the counts of the prompt where the last event tells zeros in their place, as some servers
-// do.
-func keepPrompt(now *sdk.Usage, before sdk.Usage, told sdk.MessageDeltaUsage) {
-	if told.InputTokens+told.CacheReadInputTokens+told.CacheCreationInputTokens != 0 {
-		return
-	}
-	now.InputTokens, now.CacheReadInputTokens = before.InputTokens, before.CacheReadInputTokens
-	now.CacheCreationInputTokens = before.CacheCreationInputTokens
-}
-
-func (a *assembly) start(began sdk.ContentBlockStartEventContentBlockUnion) {
-	b := &growing{call: -1}
-	a.blocks = append(a.blocks, b)
-	b.text.WriteString(began.Text)
-	b.thinking.WriteString(began.Thinking)
-	b.signature.WriteString(began.Signature)
-	switch began.Type {
+func (a *assembly) start(began kit.Object) {
+	b := &contentBlock{Object: began, call: -1}
+	a.got.content = append(a.got.content, b)
+	switch began.Text("type") {
 	case "thinking":
-		a.say(loop.Delta{Thinking: began.Thinking, Call: -1})
+		a.say(loop.Delta{Thinking: began.Text("thinking"), Call: -1})
 	case "text":
-		a.say(loop.Delta{Text: began.Text, Call: -1})
+		a.say(loop.Delta{Text: began.Text("text"), Call: -1})
 	case "tool_use":
 		b.call = a.calls
 		a.calls++
-		a.say(loop.Delta{Call: b.call, Name: began.Name})
+		a.say(loop.Delta{Call: b.call, Name: began.Text("name")})
 	}
 }
 
-func (a *assembly) continued(b *growing, d sdk.MessageStreamEventUnionDelta) {
-	switch d.Type {
-	case "text_delta":
-		text := b.pieces.Add(json.RawMessage(d.JSON.Text.Raw()))
-		b.text.WriteString(text)
-		a.say(loop.Delta{Text: text, Call: -1})
-	case "thinking_delta":
-		thought := b.pieces.Add(json.RawMessage(d.JSON.Thinking.Raw()))
-		b.thinking.WriteString(thought)
-		a.say(loop.Delta{Thinking: thought, Call: -1})
-	case "signature_delta":
-		b.signature.WriteString(d.Signature)
-	case "input_json_delta":
-		input := b.pieces.Add(json.RawMessage(d.JSON.PartialJSON.Raw()))
-		b.input.WriteString(input)
-		if b.call >= 0 {
-			a.say(loop.Delta{Call: b.call, Arguments: input})
+// continued adds a piece to a block.
+func (a *assembly) continued(b *contentBlock, piece kit.Object) {
+	told := loop.Delta{Call: -1}
+	for _, m := range piece {
+		switch m.Name {
+		case "citation":
+			b.cited = append(b.cited, m.Value)
+		case "signature", "content": // that of a compaction
+			b.grow(m.Name, m.Value)
+		case "text":
+			told.Text = b.grow(m.Name, m.Value)
+		case "thinking":
+			told.Thinking = b.grow(m.Name, m.Value)
+		case arguments:
+			if more := b.grow(m.Name, m.Value); b.call >= 0 {
+				told.Call, told.Arguments = b.call, more
+			}
 		}
 	}
-}
-
-// join puts the pieces of a block into the message.
-func (a *assembly) join(n int) {
-	b, c := a.blocks[n], &a.message.Content[n]
-	c.Text, c.Thinking, c.Signature = b.text.String(), b.thinking.String(), b.signature.String()
-	if b.input.Len() > 0 {
-		c.Input = json.RawMessage(b.input.String())
-	}
+	a.say(told)
 }
 
 // stopped handles arguments that came with the call itself, and calls without any: those get an empty
 // object.
-func (a *assembly) stopped(n int) {
-	if b := a.blocks[n]; b.call >= 0 && b.input.Len() == 0 {
-		b.input.WriteString(kit.ArgumentText(a.message.Content[n].Input))
-		a.say(loop.Delta{Call: b.call, Arguments: b.input.String()})
+func (a *assembly) stopped(b *contentBlock) {
+	b.over = true
+	if b.call >= 0 && b.said(arguments) == "" {
+		a.say(loop.Delta{Call: b.call, Arguments: b.arguments()})
 	}
 }
 
@@ -248,14 +206,8 @@ func (a *assembly) say(d loop.Delta) {
 }
 
 func (a *assembly) received() (*received, error) {
-	if a.message.ID == "" && a.message.Role == "" {
+	if a.got.message.Text("id") == "" && a.got.message.Text("role") == "" {
 		return nil, &kit.UnreadableError{Got: "a stream without a message"}
 	}
-	inputs := make([]string, a.calls)
-	for _, b := range a.blocks {
-		if b.call >= 0 {
-			inputs[b.call] = b.input.String()
-		}
-	}
-	return &received{message: a.message, inputs: inputs}, nil
+	return &a.got, nil
 }

@@ -137,6 +137,54 @@ func TestManyPiecesTakeMemoryInProportion(t *testing.T) {
 	assert.Less(t, taken(8000)/taken(2000), 5.0, "4 times as many pieces")
 }
 
+// A summary that the API makes of the conversation goes back whole.
+func TestACompactionInPiecesIsKept(t *testing.T) {
+	says := strings.Replace(yesEvents, "event: message_delta", `data: {"type":"content_block_start","index":9,"content_block":{"type":"compaction","content":null}}
+
+data: {"type":"content_block_delta","index":9,"delta":{"type":"compaction_delta","content":"All "}}
+
+data: {"type":"content_block_delta","index":9,"delta":{"type":"compaction_delta","content":"of it."}}
+
+event: message_delta`, 1)
+	reply, err := through(t, answer(200, "text/event-stream", says), small).Reply(t.Context(), loop.Request{Stream: func(loop.Delta) {}})
+	require.NoError(t, err)
+	assert.Contains(t, reply.Opaque, `{"type":"compaction","content":"All of it."}`)
+}
+
+// One event may hold all of a reply.
+func TestALargeEventTakesAFewTimesItsSize(t *testing.T) {
+	const size = 1 << 20
+	stream := strings.ReplaceAll(streamOf(1), "abc ", strings.Repeat("abc ", size/4))
+	for name, c := range map[string]struct{ form, says string }{
+		"whole":    {"application/json", strings.Replace(yes, "Yes.", strings.Repeat("Yes.", size/4), 1)},
+		"streamed": {"text/event-stream", stream},
+	} {
+		m := through(t, answer(200, c.form, c.says), small)
+		var before, then runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := m.Reply(t.Context(), loop.Request{Stream: func(loop.Delta) {}})
+		runtime.ReadMemStats(&then)
+		require.NoError(t, err)
+		assert.Less(t, float64(then.TotalAlloc-before.TotalAlloc)/float64(len(c.says)), 15.0, name)
+	}
+}
+
+// Each event that tells more of the message is not charged for all before it.
+func TestVeryManyMembersOfAMessageTakeTimeInProportion(t *testing.T) {
+	var b strings.Builder
+	for n := range 4000 {
+		fmt.Fprintf(&b, "data: {\"type\":\"message_delta\",\"delta\":{\"m%d\":1},\"usage\":{\"u%[1]d\":1}}\n\n", n)
+	}
+	says := strings.Replace(yesEvents, "event: message_delta", b.String()+"event: message_delta", 1)
+	var before, then runtime.MemStats
+	runtime.ReadMemStats(&before)
+	reply, err := through(t, answer(200, "text/event-stream", says), small).Reply(t.Context(), loop.Request{})
+	runtime.ReadMemStats(&then)
+	require.NoError(t, err)
+	assert.Equal(t, message.Stop, reply.Finish)
+	assert.Less(t, then.TotalAlloc-before.TotalAlloc, uint64(150<<20))
+}
+
 func BenchmarkStream(b *testing.B) {
 	for _, n := range []int{2000, 8000, 32_000} {
 		b.Run(fmt.Sprintf("pieces=%d", 3*n), func(b *testing.B) {
