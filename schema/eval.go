@@ -107,9 +107,6 @@ func (e *evaluation) judge(n *node, v value, s *scope, to *variable) (fits bool,
 
 // refuse adds a failure. It returns false.
 func (e *evaluation) refuse(x failure) bool {
-	if e.failures == nil {
-		e.failures = make([]failure, 0, 4)
-	}
 	e.failures = append(e.failures, x)
 	return false
 }

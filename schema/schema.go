@@ -172,11 +172,18 @@ func (s *Schema) evaluation(b *Budget) *evaluation {
 	return e
 }
 
-// free ends a check. The memory of values and variables is kept for the next one: all that it leads to is
-// forgotten.
+// free ends a check. The memory of values, variables and a few failures is kept for the next one: all that it
+// leads to is forgotten.
 func (e *evaluation) free() {
+	failures := e.failures[:0]
+	if cap(failures) > maxIssues {
+		failures = nil
+	}
+	clear(failures[:cap(failures)])
 	clear(e.around[:cap(e.around)])
-	*e = evaluation{tree: tree{values: e.values[:0]}, binder: binder{around: e.around[:0]}}
+	*e = evaluation{
+		tree: tree{values: e.values[:0]}, binder: binder{around: e.around[:0]}, failures: failures, ends: e.ends[:0],
+	}
 	evaluations.Put(e)
 }
 
