@@ -91,16 +91,16 @@ func (f *failure) says() string {
 
 // expectedOf lists what failures expect, each once, and no more than is told.
 func expectedOf(all []failure) (wants []string) {
-	known, told := map[string]bool{}, 0
+	told := 0
 	for n := 0; n < len(all) && told <= maxPhrase; n++ {
 		want := all[n].expected()
-		if known[want] {
+		if slices.Contains(wants, want) {
 			continue
 		}
 		if len(wants) > 0 { // the last one says how it is joined to the others
 			told += len(wants[len(wants)-1])
 		}
-		known[want], wants = true, append(wants, want)
+		wants = append(wants, want)
 	}
 	return wants
 }
