@@ -391,6 +391,16 @@ func TestDrawnTypes(t *testing.T) {
 			value, issues := s.Decode(doc)
 			about := fmt.Sprintf("%v\n%s\n%s\n%v", of, s.JSON(), doc, lines(issues))
 			require.Equal(t, issues, s.Check(doc), about)
+			written, err := canon.JSON(doc)
+			require.NoError(t, err)
+			if len(issues) < 100 { // of more those are told that are found first
+				require.Equal(t, issues, s.Check(written), "as it is recorded: %s", about)
+			}
+			for _, i := range issues {
+				if i.Got != "" {
+					require.True(t, isThere(doc, i.Pointer), "%s is nowhere: %s", i.Pointer, about)
+				}
+			}
 			theirs, fits, judges := byOthers(of, doc)
 			switch {
 			case len(issues) > 0 && fits:
@@ -406,6 +416,15 @@ func TestDrawnTypes(t *testing.T) {
 			}
 		}
 	})
+}
+
+func isThere(doc []byte, pointer string) bool {
+	var tree any
+	if json.Unmarshal(doc, &tree) != nil {
+		return false
+	}
+	_, is := canon.At(tree, canon.Path(pointer))
+	return is
 }
 
 func canonical(t require.TestingT, v any) string {
