@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/schema"
 )
 
@@ -67,6 +68,9 @@ func sameVerdict(t require.TestingT, text, doc []byte) (compared bool) {
 	}
 	issues := s.Check(doc)
 	require.Equal(t, issues, s.Check(doc))
+	if written, err := canon.JSON(doc); err == nil && len(issues) < 100 { // of more those are told that are found first
+		require.Equal(t, issues, s.Check(written), "as it is recorded\n%s\n%s", text, doc)
+	}
 	good, judges := byLibrary(text, doc)
 	if judges {
 		require.Equal(t, good, len(issues) == 0, "the library finds it good: %v; we find %v\n%s\n%s", good, issues, text, doc)
