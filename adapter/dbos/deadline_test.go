@@ -144,3 +144,16 @@ func TestARunThatIsTakenUpTooLateCallsNothing(t *testing.T) {
 		assert.Len(t, result.InDoubt, doubt, name)
 	}
 }
+
+// A question is open until the deadline of its run at most. Then the run ends, and not the question alone.
+func TestARunEndsAtItsDeadlineWhileItAsks(t *testing.T) {
+	c, r := launched(t, "lateasking", paying(t, 0, func(int) {}, "1"))
+	run, err := r.Start(c, "order-42", loop.Input{Prompt: "Pay.", Deadline: time.Now().Add(time.Second)})
+	require.NoError(t, err)
+	result, x := exhaustion(t, run)
+	require.ErrorIs(t, x, policy.ReasonDeadline)
+	var recorded *fault.RecordedError
+	require.ErrorAs(t, x, &recorded)
+	assert.Equal(t, fault.DeadlineExceeded, recorded.Recorded.Class)
+	assert.Empty(t, result.InDoubt)
+}

@@ -74,6 +74,8 @@ func (f *flow) AskPeople(asks []machine.Ask) error {
 			err = f.answered(text)
 		case most == patience: // the question is still open
 			continue
+		case until.Equal(f.st.Config.Deadline):
+			err = errLate // the run ends at both at once
 		default:
 			err = f.step(engine.Woke(f.at, until))
 		}
