@@ -50,11 +50,8 @@ type judged struct {
 	Refused *machine.AnswerError `json:"refused,omitempty"`
 }
 
-// AskPeople waits for people's answers, each a message of DBOS.
+// AskPeople waits for people's answers, each a message of DBOS. The questions are shown already.
 func (f *flow) AskPeople(asks []machine.Ask) error {
-	if err := f.publish(); err != nil {
-		return err
-	}
 	until, given := machine.AskedUntil(asks), len(f.st.Given)
 	for len(f.st.Given) == given {
 		most := patience

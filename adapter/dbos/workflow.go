@@ -202,6 +202,14 @@ func (f *flow) step(ev machine.Event) error {
 	if ev.At.After(f.at) { // a wait that is over, by a clock that lags behind
 		f.at = ev.At
 	}
+	if n := len(effects); n > 0 {
+		f.asked = effects[n-1]
+	}
+	if f.asked.Kind == machine.AskPerson { // before others are told, who may answer
+		if err := f.publish(); err != nil {
+			return err
+		}
+	}
 	if f.hooks.step != nil {
 		f.hooks.step(ev, effects, f.st)
 	}
@@ -209,9 +217,6 @@ func (f *flow) step(ev machine.Event) error {
 		func(e machine.Effect) error { return behind(&ev, e) }, !f.fresh)
 	if f.st.Policy != policy || ev.Kind == machine.Started {
 		f.settings = engine.Settings(f.st.Policy)
-	}
-	if n := len(effects); n > 0 {
-		f.asked = effects[n-1]
 	}
 	return nil
 }
