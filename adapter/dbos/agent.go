@@ -73,6 +73,7 @@ type hooks struct {
 	now   func() time.Time
 	after tool.After
 	sleep func(sdk.Context, time.Duration) error
+	recv  func(ctx sdk.Context, topic string, patience time.Duration) (string, error)
 	step  func(machine.Event, []machine.Effect, machine.State)
 	// begin begins the workflow of a run; nil for that which was registered.
 	begin func(ctx sdk.Context, id, order string) (sdk.WorkflowHandle[string], error)
@@ -102,6 +103,9 @@ func (a Agent) withDefaults() Agent {
 			_, err := sdk.Sleep(ctx, d)
 			return err
 		}
+	}
+	if a.hooks.recv == nil {
+		a.hooks.recv = sdk.Recv[string]
 	}
 	return a
 }

@@ -58,7 +58,7 @@ func (f *flow) AskPeople(asks []machine.Ask) error {
 		if !until.IsZero() {
 			most = min(most, max(until.Sub(f.at), 0))
 		}
-		text, err := sdk.Recv[string](f.ctx, answers, most)
+		text, err := f.hooks.recv(f.ctx, answers, most)
 		late := errors.Is(err, sdk.ErrTimeout)
 		if err != nil && !late {
 			return err

@@ -2,6 +2,7 @@ package dbos
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	sdk "github.com/dbos-inc/dbos-transact-golang/dbos"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/looptest/random"
 )
 
@@ -28,8 +30,82 @@ func TestAWorkflowMakesTheSame(t *testing.T) {
 
 // takes leaves out what is not supported: see Agent.
 func takes(c random.Case) bool {
-	return c.Action == nil && c.Adjust == nil && len(c.Follows) == 0 && !c.People() && !c.NestsCode() &&
-		!c.Cancels() && !c.Hangs
+	return c.Action == nil && c.Adjust == nil && len(c.Follows) == 0 && len(c.Says) == 0 && answersAtOnce(c) &&
+		!c.NestsCode() && !c.Cancels() && !c.Hangs
+}
+
+// answersAtOnce leaves out people whose answers wait in an inbox: there is none here.
+func answersAtOnce(c random.Case) bool {
+	for _, a := range c.Answers {
+		if a.Way == "by inbox" {
+			return false
+		}
+	}
+	return true
+}
+
+// people answer the questions of a run.
+type people struct {
+	w  *random.World
+	c  sdk.Context
+	id string
+	// left are the questions that they leave.
+	left map[string]bool
+	// told has what came of each answer. given is how many there are, and open how many the run has not read.
+	told        chan error
+	given, open int
+}
+
+// stepped answers the next question of a step that asks. An answer has the time of the machine when it was
+// given, which is no part of a trace.
+func (p *people) stepped(ev machine.Event, effects []machine.Effect, st machine.State) {
+	if ev.Response != nil {
+		own := *ev.Response
+		own.At, ev.Response = time.Time{}, &own
+	}
+	p.w.Record(ev, effects, st)
+	for _, a := range st.Asks() {
+		if p.left[a.ID] || len(effects) == 0 {
+			continue
+		}
+		answer, silent, err := p.w.Answer(a, st.Session)
+		switch {
+		case err != nil:
+			panic(err)
+		case !silent.IsZero():
+			return
+		case answer.Verdict != "":
+			p.given++
+			p.open++
+			go func() { p.told <- Answer(p.c, p.id, answer, time.Minute) }()
+			return
+		}
+		p.left[a.ID] = true
+	}
+}
+
+// recv waits for an answer that somebody gives; nobody else gives one. Others who wait send empty messages.
+func (p *people) recv(ctx sdk.Context, topic string, most time.Duration) (string, error) {
+	wait := time.Duration(0)
+	if p.open > 0 {
+		wait = time.Minute
+	}
+	text, err := sdk.Recv[string](ctx, topic, wait)
+	switch {
+	case errors.Is(err, sdk.ErrTimeout):
+		p.w.Clock.Add(most)
+	case text != "":
+		p.open--
+	}
+	return text, err
+}
+
+// ended returns why answers were not taken.
+func (p *people) ended() (err error) {
+	for ; p.given > 0; p.given-- {
+		err = errors.Join(err, <-p.told)
+	}
+	return err
 }
 
 // casesOfTest runs each case with an agent of its own.
@@ -63,6 +139,7 @@ func (s *casesOfTest) make(_ context.Context, w *random.World) (t random.Trace, 
 	s.n++
 	id := fmt.Sprint("case-", s.n)
 	s.mu.Unlock()
+	who := &people{w: w, c: s.c, id: id, left: map[string]bool{}, told: make(chan error)}
 	h := hooks{now: w.Clock.Now, after: w.Clock.Timeout, sleep: func(ctx sdk.Context, d time.Duration) error {
 		_, err := sdk.Sleep(ctx, 0)
 		w.Clock.Add(d)
@@ -72,7 +149,7 @@ func (s *casesOfTest) make(_ context.Context, w *random.World) (t random.Trace, 
 		Model: w.Model, Models: w.Models, Config: w.Config, Session: held, Planner: w.Planner, Prompt: w.Prompt,
 		Summary: w.Summary, Parallel: w.Case.Parallel, hooks: h, Agents: agentsIn(w.Agents, h),
 	}
-	a.Config.Tools, a.hooks.step = w.Tools, w.Record
+	a.Config.Tools, a.hooks.step, a.hooks.recv = w.Tools, who.stepped, who.recv
 	own, err := newAgent(a)
 	if err != nil {
 		return t, err
@@ -91,7 +168,7 @@ func (s *casesOfTest) make(_ context.Context, w *random.World) (t random.Trace, 
 			return t, err
 		}
 		w.Ended((&Run{h: h}).Result())
-		if err := s.readsTheSame(id); err != nil {
+		if err := errors.Join(who.ended(), s.readsTheSame(id)); err != nil {
 			return t, err
 		}
 	}
