@@ -3,6 +3,7 @@ package dbos
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -26,15 +27,19 @@ import (
 )
 
 // The environment of a worker process: its database, where it hangs so that it can be killed there, the file
-// of what its tools did, and how many sessions it has, and
-// whether an agent of the agent does the work.
+// of what its tools did, how many sessions it has, and which of the workers does them.
 const (
 	envWorker = "RETAKE_DBOS_WORKER"
 	envHang   = "RETAKE_DBOS_HANG"
 	envDone   = "RETAKE_DBOS_DONE"
 	envCount  = "RETAKE_DBOS_SESSIONS"
-	envDesk   = "RETAKE_DBOS_DESK"
+	envAgent  = "RETAKE_DBOS_AGENT"
 )
+
+// workers are the agents of worker processes. Each has tables of its own, by its name.
+var workers = map[string]func(pass func(string), did func(string)) Agent{
+	"booking": booking, "desk": desk, "asking": approving,
+}
 
 // hangs are the places where processes are killed, in this order: each nth time that one comes to it.
 var hangs = []string{
@@ -62,6 +67,23 @@ func desk(pass func(string), did func(string)) Agent {
 			}
 		}},
 	}
+}
+
+// approving is booking, whose payments a person approves, and settles when they are in doubt.
+func approving(pass func(string), did func(string)) Agent {
+	a := booking(pass, did)
+	a.Config.Policy.Tools = map[string]policy.Layer{
+		"pay": {Approval: &policy.Approval{When: policy.ApproveAlways, InDoubt: policy.DoubtAsk}},
+	}
+	a.hooks.recv = func(ctx sdk.Context, topic string, patience time.Duration) (string, error) {
+		pass("recv before")
+		text, err := sdk.Recv[string](ctx, topic, patience)
+		if err == nil {
+			pass("recv after")
+		}
+		return text, err
+	}
+	return a
 }
 
 // places hang the goroutine that comes to one of them for the nth time.
@@ -145,15 +167,12 @@ func work(url string) error {
 		return err
 	}
 	defer done.Close()
-	schema, made := "kills", booking
-	if os.Getenv(envDesk) != "" {
-		schema, made = "deskkills", desk
-	}
-	c, err := newContext(url, schema)
+	name := os.Getenv(envAgent)
+	c, err := newContext(url, name+"kills")
 	if err != nil {
 		return err
 	}
-	agent, err := Register(c, made(p.pass, func(what string) { fmt.Fprintln(done, what) }))
+	agent, err := Register(c, workers[name](p.pass, func(what string) { fmt.Fprintln(done, what) }))
 	if err != nil {
 		return err
 	}
@@ -179,21 +198,124 @@ func work(url string) error {
 
 // Processes are killed between and in the steps of their runs. Each session ends, no payment is made twice,
 // and one that is not made, or of which nobody knows, is in doubt.
-func TestRunsOutliveKilledProcesses(t *testing.T) { outlives(t, hangs, "", "") }
+func TestRunsOutliveKilledProcesses(t *testing.T) {
+	done := filepath.Join(t.TempDir(), "done")
+	isPaidOrInDoubt(t, outlives(t, "booking", done, hangs), paidIn(t, done), "")
+}
 
 // The same is so if an agent of the agent does the work, in a child workflow: the run around it goes on with
 // that.
 func TestAgentsOutliveKilledProcesses(t *testing.T) {
-	outlives(t, append([]string{"1 desk model", "1 desk step run_tools", "2 desk model", "1 desk step stop"}, hangs...), "yes", ".1.1.1")
+	done := filepath.Join(t.TempDir(), "done")
+	own := []string{"1 desk model", "1 desk step run_tools", "2 desk model", "1 desk step stop"}
+	isPaidOrInDoubt(t, outlives(t, "desk", done, append(own, hangs...)), paidIn(t, done), ".1.1.1")
 }
 
-// outlives kills processes at places, one session more each time. suffix is that of the session that pays.
-func outlives(t *testing.T, hangs []string, desk, suffix string) {
-	url, done := database(t), filepath.Join(t.TempDir(), "done")
+func isPaidOrInDoubt(t *testing.T, ended []string, paid map[string]int, suffix string) {
+	doubtful := 0
+	for n, line := range ended {
+		paid := paid[fmt.Sprintf("order-%d%s", n, suffix)]
+		inDoubt := !strings.HasSuffix(line, "[]")
+		assert.LessOrEqual(t, paid, 1, "order-%d is paid once", n)
+		assert.True(t, paid == 1 || inDoubt, "order-%d is paid, or it is known that it may not be: %s", n, line)
+		if inDoubt {
+			doubtful++
+		}
+	}
+	t.Logf("%d sessions, %d of them with a call in doubt", len(ended), doubtful)
+	assert.Positive(t, doubtful)
+}
+
+// Processes are killed before and after a person is asked and has answered, and around what was approved. The
+// person answers whether a process is there or not, looks at what was paid, and settles what is in doubt: so
+// each session is paid exactly once, and none is in doubt.
+func TestQuestionsOutliveKilledProcesses(t *testing.T) {
+	c, err := newContext(database(t), "askingkills")
+	require.NoError(t, err)
+	defer func() { _ = sdk.Shutdown(c, 10*time.Second) }()
+	done := filepath.Join(t.TempDir(), "done")
+	places := []string{
+		"1 step ask", "1 recv before", "1 recv after", "2 recv before", "2 step run_tools", "1 pay before", "1 pay after", "3 model",
+		"1 step stop",
+	}
+	over, ctx := make(chan bool), t.Context()
+	stopped := make(chan map[string]machine.AskKind)
+	go func() {
+		seen := map[string]machine.AskKind{}
+		for n := 0; ; n = (n + 1) % len(places) {
+			select {
+			case <-over:
+				stopped <- seen
+				return
+			case <-ctx.Done():
+				return
+			default:
+				settle(t, c, fmt.Sprint("order-", n), done, seen)
+			}
+		}
+	}()
+	ended := outlives(t, "asking", done, places)
+	close(over)
+	seen := <-stopped
+	paid := paidIn(t, done)
+	for n, line := range ended {
+		assert.True(t, strings.HasSuffix(line, "[]"), "order-%d is in no doubt: %s", n, line)
+		assert.Equal(t, 1, paid[fmt.Sprint("order-", n)], "order-%d is paid once", n)
+	}
+	kinds := map[machine.AskKind]int{}
+	for _, kind := range seen {
+		kinds[kind]++
+	}
+	t.Logf("%d sessions, questions: %v", len(ended), kinds)
+	assert.Equal(t, len(places), kinds[machine.AskApproval])
+	assert.Positive(t, kinds[machine.AskDoubt])
+}
+
+// settle answers the questions of a session, and notes which it has seen.
+func settle(t *testing.T, c sdk.Context, id, done string, seen map[string]machine.AskKind) {
+	asks, err := Asking(c, id, 10*time.Millisecond)
+	if err != nil {
+		return // nothing was asked yet
+	}
+	for _, a := range asks {
+		seen[id+" "+a.ID] = a.Kind
+		r := machine.Response{Question: a.ID, Verdict: machine.Approve}
+		if a.Kind == machine.AskDoubt {
+			r.Verdict = machine.RunAgain
+			if paidIn(t, done)[id] > 0 {
+				r.Verdict, r.Result = machine.WasDone, []byte(`"done"`)
+			}
+		}
+		err := Answer(c, id, r, 100*time.Millisecond)
+		if err != nil && !errors.Is(err, ErrNotTaken) && !errors.Is(err, loop.ErrNobodyAsks) {
+			assert.ErrorIs(t, err, machine.ErrAnswered, "%s %s", id, a.ID)
+		}
+	}
+}
+
+// paidIn returns how often each session was paid.
+func paidIn(t *testing.T, done string) map[string]int {
+	text, err := os.ReadFile(done)
+	if !errors.Is(err, os.ErrNotExist) {
+		assert.NoError(t, err)
+	}
+	paid := map[string]int{}
+	for line := range strings.Lines(string(text)) {
+		if id, ok := strings.CutPrefix(line, "pay "); ok {
+			paid[strings.TrimSpace(id)]++
+		}
+	}
+	return paid
+}
+
+// outlives kills processes of a worker at places, one session more each time, and returns how each session
+// ended. done is the file of what they did.
+func outlives(t *testing.T, agent, done string, hangs []string) (ended []string) {
+	url := database(t)
 	start := func(hang string, count int) (*exec.Cmd, *bufio.Scanner) {
 		cmd := exec.Command(os.Args[0], "-test.run=^$")
 		cmd.Env = append(os.Environ(), envWorker+"="+url, envHang+"="+hang, envDone+"="+done,
-			envCount+"="+strconv.Itoa(count), envDesk+"="+desk)
+			envCount+"="+strconv.Itoa(count), envAgent+"="+agent)
 		cmd.Stderr = os.Stderr
 		out, err := cmd.StdoutPipe()
 		require.NoError(t, err)
@@ -209,31 +331,13 @@ func outlives(t *testing.T, hangs []string, desk, suffix string) {
 		_ = cmd.Wait()
 	}
 	cmd, said := start("", len(hangs))
-	var ended []string
 	for said.Scan() {
 		ended = append(ended, said.Text())
 	}
 	require.NoError(t, cmd.Wait())
 	require.Len(t, ended, len(hangs), "each session ends")
-	text, err := os.ReadFile(done)
-	require.NoError(t, err)
-	did := strings.Split(strings.TrimSpace(string(text)), "\n")
-	doubtful := 0
-	for n, line := range ended {
+	for _, line := range ended {
 		assert.Contains(t, line, "Booked. <nil>")
-		paid := 0
-		for _, d := range did {
-			if d == fmt.Sprintf("pay order-%d%s", n, suffix) {
-				paid++
-			}
-		}
-		inDoubt := !strings.HasSuffix(line, "[]")
-		assert.LessOrEqual(t, paid, 1, "order-%d is paid once", n)
-		assert.True(t, paid == 1 || inDoubt, "order-%d is paid, or it is known that it may not be: %s", n, line)
-		if inDoubt {
-			doubtful++
-		}
 	}
-	t.Logf("%d sessions, %d of them with a call in doubt", len(hangs), doubtful)
-	assert.Positive(t, doubtful)
+	return ended
 }
