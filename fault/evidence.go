@@ -189,6 +189,13 @@ var codePaths = [...][]string{
 	{"error_code"}, {"response", "status"}, {"response", "statusCode"},
 }
 
+// addCodes adds the codes in an error.
+func (e *evidence) addCodes(in httphint.Node) {
+	for _, path := range codePaths {
+		e.addCode(in.At(path...).Text())
+	}
+}
+
 func (e *evidence) readObject(n httphint.Node) {
 	e.body, e.isError = n, tellsError(n)
 	if e.status >= 200 && e.status < 300 && !e.isError {
@@ -201,9 +208,7 @@ func (e *evidence) readObject(n httphint.Node) {
 	for _, d := range httphint.Details(n) {
 		e.addCode(d.At("reason").Str())
 	}
-	for _, path := range codePaths {
-		e.addCode(inner.At(path...).Text())
-	}
+	e.addCodes(inner)
 	e.addCode(exceptionName(n))
 	e.addCode(inner.Str())
 	for _, name := range [...]string{"code", "type", "error_type", "__type", "statusCode", "error_code",
@@ -226,10 +231,7 @@ func (e *evidence) readUpstream(inner httphint.Node) {
 		e.message = strings.TrimSpace(inner.At("message").Str() + " " + raw[:min(len(raw), httphint.MaxText)])
 		return
 	}
-	upstream := httphint.ErrorObject(n)
-	for _, path := range codePaths {
-		e.addCode(upstream.At(path...).Text())
-	}
+	e.addCodes(httphint.ErrorObject(n))
 	e.message = strings.TrimSpace(inner.At("message").Str() + " " + httphint.MessageOf(n))
 }
 

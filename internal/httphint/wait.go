@@ -83,7 +83,7 @@ var wordUnits = [...]struct{ word, unit string }{
 
 // TextWait returns the wait in a sentence: "Please try again in 1m26.4s", "Retry after 37 seconds".
 func TextWait(text string) (time.Duration, bool) {
-	lower := asciiLower(text)
+	lower := strings.ToLower(text)
 	for _, ask := range askWords {
 		for rest := lower; ; {
 			at := strings.Index(rest, ask)
@@ -139,16 +139,5 @@ func leadingSeconds(s string) (time.Duration, bool) {
 	return d, err == nil
 }
 
-func startsWithLetter(s string) bool {
-	return s != "" && (s[0] >= 'a' && s[0] <= 'z' || s[0] >= 'A' && s[0] <= 'Z')
-}
-
-// asciiLower converts only ASCII letters, so that offsets stay the same.
-func asciiLower(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'A' && r <= 'Z' {
-			return r + 'a' - 'A'
-		}
-		return r
-	}, s)
-}
+// startsWithLetter reports whether a text in lower case does.
+func startsWithLetter(s string) bool { return s != "" && s[0] >= 'a' && s[0] <= 'z' }
