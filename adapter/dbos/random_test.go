@@ -12,7 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/looptest/random"
+	"github.com/retake-go/retake/session"
 )
 
 // A workflow makes of random runs what loop.Run makes of them.
@@ -21,7 +23,7 @@ func TestAWorkflowMakesTheSame(t *testing.T) {
 	cases := &casesOfTest{agents: map[string]*oneCase{}, c: c}
 	sdk.RegisterWorkflow(c, cases.run, sdk.WithWorkflowName("random"))
 	require.NoError(t, sdk.Launch(c))
-	n := 4000 // about one in six is taken
+	n := 4000 // about one in five is taken
 	if testing.Short() {
 		n = 1000
 	}
@@ -30,18 +32,8 @@ func TestAWorkflowMakesTheSame(t *testing.T) {
 
 // takes leaves out what is not supported: see Agent.
 func takes(c random.Case) bool {
-	return c.Action == nil && c.Adjust == nil && len(c.Follows) == 0 && len(c.Says) == 0 && answersAtOnce(c) &&
+	return c.Action == nil && c.Adjust == nil && len(c.Follows) == 0 && len(c.Says) == 0 &&
 		!c.NestsCode() && !c.Cancels() && !c.Hangs
-}
-
-// answersAtOnce leaves out people whose answers wait in an inbox: there is none here.
-func answersAtOnce(c random.Case) bool {
-	for _, a := range c.Answers {
-		if a.Way == "by inbox" {
-			return false
-		}
-	}
-	return true
 }
 
 // people answer the questions of a run.
@@ -49,43 +41,64 @@ type people struct {
 	w  *random.World
 	c  sdk.Context
 	id string
-	// left are the questions that they leave.
+	// left are the questions that they leave, and due the answers that they give just before the deadline.
 	left map[string]bool
+	due  []dueAnswer
 	// told has what came of each answer. given is how many there are, and open how many the run has not read.
 	told        chan error
 	given, open int
 }
 
-// stepped answers the next question of a step that asks. An answer has the time of the machine when it was
-// given, which is no part of a trace.
+type dueAnswer struct {
+	machine.Response
+	deadline time.Time
+}
+
+// stepped has the person asked who comes next in a step that asks. An answer at once has the time of the
+// machine when it was given, which is no part of a trace.
 func (p *people) stepped(ev machine.Event, effects []machine.Effect, st machine.State) {
-	if ev.Response != nil {
+	if ev.Response != nil && !ev.Response.At.Equal(looptest.Epoch) {
 		own := *ev.Response
 		own.At, ev.Response = time.Time{}, &own
 	}
 	p.w.Record(ev, effects, st)
 	for _, a := range st.Asks() {
-		if p.left[a.ID] || len(effects) == 0 {
-			continue
-		}
-		answer, silent, err := p.w.Answer(a, st.Session)
-		switch {
-		case err != nil:
-			panic(err)
-		case !silent.IsZero():
-			return
-		case answer.Verdict != "":
-			p.given++
-			p.open++
-			go func() { p.told <- Answer(p.c, p.id, answer, time.Minute) }()
+		if len(effects) > 0 && !p.left[a.ID] && p.ask(a, st.Session) {
 			return
 		}
-		p.left[a.ID] = true
 	}
+}
+
+// ask asks a person. It returns false if the person does nothing now.
+func (p *people) ask(a machine.Ask, view session.State) bool {
+	answer, silent, err := p.w.Answer(a, view)
+	switch {
+	case err != nil:
+		panic(err)
+	case answer.Verdict != "" && answer.At.IsZero():
+		p.post(answer)
+		return true
+	case answer.Verdict != "":
+		p.due = append(p.due, dueAnswer{answer, a.Deadline})
+	}
+	p.left[a.ID] = silent.IsZero()
+	return !silent.IsZero()
+}
+
+// post gives an answer.
+func (p *people) post(answer machine.Response) {
+	p.given++
+	p.open++
+	go func() { p.told <- Answer(p.c, p.id, answer, time.Minute) }()
 }
 
 // recv waits for an answer that somebody gives; nobody else gives one. Others who wait send empty messages.
 func (p *people) recv(ctx sdk.Context, topic string, most time.Duration) (string, error) {
+	if p.open == 0 && len(p.due) > 0 && p.due[0].deadline.Sub(p.w.Clock.Now()) <= most {
+		p.w.Clock.Add(max(p.due[0].deadline.Sub(p.w.Clock.Now())-1, 0))
+		p.post(p.due[0].Response)
+		p.due = p.due[1:]
+	}
 	wait := time.Duration(0)
 	if p.open > 0 {
 		wait = time.Minute
