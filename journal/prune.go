@@ -57,8 +57,9 @@ type Pruned struct {
 // Prune deletes the sessions whose last run ended long ago, at the time now. What stays: runs that have not
 // ended, the agents within them, ends with calls in doubt, ids that are still kept, journals that a writer
 // holds or that cannot be read, and sessions with an item in their inbox. each is called for every session
-// that goes, and for those that should and cannot; if it returns false, the session stays. The error is that
-// of the store, or of a retention that is not valid.
+// that goes, and for those that should and cannot; if it returns false, the session stays. For one that could
+// not be deleted after all it is called again, next, with the error. The error is that of the store, or of a
+// retention that is not valid.
 func Prune(ctx context.Context, store Keeper, r Retention, now time.Time, each func(Pruned) bool) error {
 	if err := r.Validate(); err != nil {
 		return fmt.Errorf("journal: retention: %w", err)

@@ -133,11 +133,22 @@ func (p *prune) store(e *env, name string, keep journal.Retention, hashes *os.Fi
 		return err
 	}
 	var noted error
+	var going journal.Pruned // is deleted, unless the next call says that it was not
+	gone := func() {
+		if going.Session == "" {
+			return
+		}
+		p.deleted, p.size = p.deleted+1, p.size+going.Bytes
+		what := fmt.Sprintf("%s %s, %d bytes", going.State, going.Last.Format(time.DateOnly), going.Bytes)
+		e.printf("%s  %s\n", title(sessionIn(name, going.Session)), e.faint(what))
+	}
 	err = journal.Prune(context.Background(), store, keep, time.Now(), func(one journal.Pruned) bool {
-		at := title(sessionIn(name, one.Session))
-		if one.Err != nil {
+		if one.Err == nil || one.Session != going.Session {
+			gone()
+		}
+		if going = (journal.Pruned{}); one.Err != nil {
 			p.kept++
-			fmt.Fprintf(e.err, "%s stays: %v\n", at, one.Err)
+			fmt.Fprintf(e.err, "%s stays: %v\n", title(sessionIn(name, one.Session)), one.Err)
 			return false
 		}
 		if hashes != nil && noted == nil {
@@ -148,10 +159,9 @@ func (p *prune) store(e *env, name string, keep journal.Retention, hashes *os.Fi
 		if noted != nil {
 			return false // nothing goes unnoted
 		}
-		p.deleted, p.size = p.deleted+1, p.size+one.Bytes
-		what := fmt.Sprintf("%s %s, %d bytes", one.State, one.Last.Format(time.DateOnly), one.Bytes)
-		e.printf("%s  %s\n", at, e.faint(what))
+		going = one
 		return !p.dry
 	})
+	gone()
 	return errors.Join(err, noted)
 }
