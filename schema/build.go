@@ -64,6 +64,7 @@ func build(t reflect.Type) (*jsonschema.Schema, *goType, error) {
 }
 
 // value makes the schema of a field, key or element: its type, then its rules, then whether it may be null.
+// names are the fields beside a field, in JSON by those in Go; nil for a key or element.
 func (b *builder) value(
 	path string, t reflect.Type, rules *ruleSet, checked bool, names map[string]string,
 ) (*jsonschema.Schema, *spot, error) {
@@ -81,7 +82,10 @@ func (b *builder) value(
 		if err != nil {
 			return nil, nil, fmt.Errorf("schema: %s: %w", path, err)
 		}
-		at.rules, at.related = at.left(compiled)
+		if at.rules, at.related = at.left(compiled); names == nil && len(at.related) > 0 {
+			return nil, nil, fmt.Errorf("schema: %s: validate rule %q compares an element or key with a field: "+
+				"check that in a method Issues of the struct", path, at.related[len(at.related)-1].text)
+		}
 	}
 	if pointer && !(checked && rules.requires()) {
 		n = nullable(n)

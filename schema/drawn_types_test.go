@@ -320,8 +320,8 @@ func drawFor(t *rapid.T, of reflect.Type, depth int) string {
 	return pick("0", "1", "2", "3", "5", "-1", "127", "128", "255", "256", "2.0", "2e0", "1.5", "9223372036854775807", "18446744073709551615")
 }
 
-// byOthers is the verdict of the decoder and the validator. judges is false where the validator refuses: it
-// cannot see what was left out.
+// byOthers is the verdict of the decoder and the validator. judges is false where the validator refuses a
+// document that lacks members or has null: it cannot see that.
 func byOthers(of reflect.Type, doc []byte) (value any, good, judges bool) {
 	v := reflect.New(of)
 	if jsonv2.Unmarshal(doc, v.Interface(), jsonv2.RejectUnknownMembers(true)) != nil {
@@ -333,7 +333,47 @@ func byOthers(of reflect.Type, doc []byte) (value any, good, judges bool) {
 		}
 	}()
 	good = keepsRules(validator.New(validator.WithRequiredStructEnabled()), v.Elem())
-	return v.Interface(), good, good
+	var tree any
+	lacksNothing := json.Unmarshal(doc, &tree) == nil && !bytes.Contains(doc, []byte("null")) &&
+		membersIn(v) == membersIn(reflect.ValueOf(tree))
+	return v.Interface(), good, good || lacksNothing
+}
+
+// membersIn counts the members of all objects that a value was read from, if each field was given.
+func membersIn(v reflect.Value) (n int) {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			return membersIn(v.Elem())
+		}
+	case reflect.Struct:
+		if _, is := reflect.PointerTo(v.Type()).MethodByName("UnmarshalJSON"); is {
+			return 0
+		}
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.IsExported() {
+				n += membersIn(v.Field(i))
+				if !f.Anonymous || f.Tag.Get("json") != "" {
+					n++
+				}
+			}
+		}
+	case reflect.Slice, reflect.Array:
+		if of := v.Type(); of == reflect.TypeFor[json.RawMessage]() || of == reflect.TypeFor[jsontext.Value]() {
+			var tree any
+			_ = json.Unmarshal(v.Bytes(), &tree)
+			return membersIn(reflect.ValueOf(tree))
+		}
+		for i := range v.Len() {
+			n += membersIn(v.Index(i))
+		}
+	case reflect.Map:
+		n = v.Len()
+		for _, key := range v.MapKeys() {
+			n += membersIn(v.MapIndex(key))
+		}
+	}
+	return n
 }
 
 // keepsRules asks the validator about each struct in a value, with `dive` or without.

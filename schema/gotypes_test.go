@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"math/big"
 	"strings"
 	"sync"
 	"testing"
@@ -246,6 +247,19 @@ func TestAConditionMayNameAValueOfSeveralWords(t *testing.T) {
 	assert.Contains(t, string(typed.Schema().JSON()), `"Must be given when kind is sea side."`)
 	assert.Empty(t, decoded[room](t, `{"kind":"sea"}`))
 	assert.Equal(t, []string{"view: expected to be given when kind is sea side [required_if rules]"}, decoded[room](t, `{"kind":"sea side"}`))
+}
+
+func TestAConditionOfAStructWithADecoder(t *testing.T) {
+	type room struct {
+		Guests *int      `json:"guests"`
+		Debt   big.Int   `json:"debt" validate:"excluded_with=Guests"`
+		Until  time.Time `json:"until" validate:"required_with=Guests"`
+	}
+	assert.Empty(t, decoded[room](t, `{"debt":1}`))
+	assert.Equal(t, []string{
+		"debt: expected to be left out when guests is given, got integer [excluded_with rules]",
+		"until: expected to be given when guests is given [required_with rules]",
+	}, decoded[room](t, `{"debt":1,"guests":2}`))
 }
 
 func TestAConditionOfAnyValue(t *testing.T) {

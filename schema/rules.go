@@ -262,7 +262,7 @@ func (r rule) holds(v reflect.Value, at *spot, around any) bool {
 		return !v.IsZero()
 	case r.tag == "isdefault":
 		return v.IsZero() && !at.pointer
-	case r.conditional() && (at.class == classStruct || at.class == classAny):
+	case r.conditional() && (at.typ.Kind() == reflect.Struct || at.class == classAny):
 		// Asked about the value itself, the validator would look into it, and refuse nil.
 		return currentValidators().VarWithValue(!v.IsZero(), around, r.text) == nil
 	case at.class == classStruct:

@@ -269,6 +269,14 @@ func TestForRefuses(t *testing.T) {
 			Span
 			To int
 		}], `From: validate rule "ltfield=To" names no field of schema_test.Span: "To"`},
+		"compared_elements": {refused[struct {
+			A string
+			B []string `validate:"dive,omitempty,eqfield=A"`
+		}], `B[]: validate rule "eqfield=A" compares an element or key with a field: check that in a method Issues of the struct`},
+		"compared_keys": {refused[struct {
+			A string
+			B map[string]int `validate:"dive,keys,nefield=A,endkeys"`
+		}], `B[key]: validate rule "nefield=A" compares`},
 		"dash_beside_rules": {refused[struct {
 			A string `validate:"min=1,-"`
 		}], `A: validate tag has "-" beside other rules: it stands alone`},
