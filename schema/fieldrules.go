@@ -102,8 +102,7 @@ func (at *spot) forStrings(r rule) error {
 		}
 	}
 	number := (r.tag == "numeric" || r.tag == "number") && at.class.numeric()
-	if r.row.forStrings() && !number && !slices.Contains([]class{classString, classText, classOpaque, classBytes},
-		at.class) {
+	if r.row.forStrings() && !number && at.typ.Kind() != reflect.String {
 		return fmt.Errorf("validate rule %q needs a string, not %s", r.text, at.typ)
 	}
 	return nil

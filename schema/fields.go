@@ -155,6 +155,11 @@ type spot struct {
 	key     *spot   // the keys of a map that have rules
 }
 
+// isNested reports whether the validator takes a value for a struct of its own, and not for one value.
+func (at *spot) isNested() bool {
+	return at.typ.Kind() == reflect.Struct && !at.typ.ConvertibleTo(timeType)
+}
+
 // layout is the members of a struct.
 type layout struct {
 	members []member

@@ -213,7 +213,7 @@ func (r rule) checkOthers(in reflect.Type, at *spot) error {
 			return err
 		}
 	}
-	if r.how == "field" && at.class == classStruct {
+	if r.how == "field" && at.isNested() {
 		return fmt.Errorf("validate rule %q cannot compare structs: compare their fields", r.text)
 	}
 	for _, name := range r.others() {
@@ -265,7 +265,7 @@ func (r rule) holds(v reflect.Value, at *spot, around any) bool {
 	case r.conditional() && (at.typ.Kind() == reflect.Struct || at.class == classAny):
 		// Asked about the value itself, the validator would look into it, and refuse nil.
 		return currentValidators().VarWithValue(!v.IsZero(), around, r.text) == nil
-	case at.class == classStruct:
+	case at.isNested():
 		return holdsAsField(v, r.text)
 	}
 	return currentValidators().VarWithValue(v.Interface(), around, r.text) == nil

@@ -4,6 +4,8 @@ import (
 	"encoding"
 	"encoding/json"
 	"errors"
+	"math/big"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -277,6 +279,18 @@ func TestForRefuses(t *testing.T) {
 			A string
 			B map[string]int `validate:"dive,keys,nefield=A,endkeys"`
 		}], `B[key]: validate rule "nefield=A" compares`},
+		"count_of_a_struct_with_a_decoder": {refused[struct {
+			A big.Int `validate:"min=3"`
+		}], `A: validate rule "min=3" is not for values of type big.Int`},
+		"compared_structs_with_a_decoder": {refused[struct {
+			A, B big.Int `validate:"eqfield=B"`
+		}], `validate rule "eqfield=B" cannot compare structs`},
+		"string_rule_of_an_address": {refused[struct {
+			A netip.Addr `validate:"ipv4"`
+		}], `A: validate rule "ipv4" needs a string, not netip.Addr`},
+		"string_rule_of_bytes": {refused[struct {
+			A []byte `validate:"alpha"`
+		}], `A: validate rule "alpha" needs a string, not []uint8`},
 		"dash_beside_rules": {refused[struct {
 			A string `validate:"min=1,-"`
 		}], `A: validate tag has "-" beside other rules: it stands alone`},
