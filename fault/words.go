@@ -58,7 +58,7 @@ rate_limit?: quota exceeded * per minute, quota exceeded * per second, too many 
 rate_limit?: too many tokens per second
 quota: free models per day, requests per day, tokens per day, daily limit, daily quota, monthly limit
 quota: monthly quota, usage limits, usage limit, calls month, key limit exceeded
-quota: free tier * exhausted
+quota: free tier * exhausted, daily free allocation
 quota?: quota exceeded, exceeded your quota, exceeded the quota, quota * exceeded
 rate_limit?: rate limit, rate limits, rate limited, rate limiting, too many requests
 context_length: context length, context window, context size, maximum context, context limit

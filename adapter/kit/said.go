@@ -37,7 +37,7 @@ func ReadError(body []byte) Said {
 		place := first(member(outer, name))
 		if slices.Contains(holders, name) {
 			holder, _ := ReadObject(place)
-			place = holder.Get("error")
+			place = member(holder, "error")
 		}
 		if sentence := Text(place); sentence != "" {
 			return Said{Sentence: sentence, Status: said.Status, RequestID: said.RequestID}

@@ -52,6 +52,8 @@ func TestErrorsInGoodResponsesAreRead(t *testing.T) {
 			"llamacpp: 400 exceed_context_size_error: the request exceeds the available context size", fault.ContextLength},
 		"llama.cpp, at once": {"llamacpp", streamType + "error: {\"code\":400,\"message\":\"the request exceeds the available context size\",\"type\":\"invalid_request_error\"}\n\ndata: [DONE]\n\n",
 			"llamacpp: 400 invalid_request_error: the request exceeds the available context size", fault.ContextLength},
+		"Tencent": {"tencent", jsonType + `{"Response":{"Error":{"Code":"FailedOperation.EngineRequestTimeout","Message":"engine request timeout"},"RequestId":"r"}}`,
+			"tencent: 200 FailedOperation.EngineRequestTimeout: engine request timeout", fault.Timeout},
 		"Groq, streamed": {"groq", streamType + `data: {"choices":[{"index":0,"delta":{"content":"Half"},"finish_reason":null}]}` + "\n\n" +
 			`data: {"choices":[{"index":0,"delta":{},"finish_reason":null}],"x_groq":{"id":"r","error":"Failed to call a function"}}` + "\n\ndata: [DONE]\n\n",
 			"groq: 200 tool_validation: Failed to call a function", fault.ToolValidation},
