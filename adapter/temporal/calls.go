@@ -49,28 +49,35 @@ func (f *flow) taken(o outcome, what string) error {
 	return o.Trouble.err()
 }
 
-// perform executes an activity and waits for its result. A worker that refuses has begun nothing: perform
-// asks again, and another worker may take the activity. on is false if the run ended meanwhile; err says
-// why there is no result.
+// perform executes an activity and waits for its result, and executes updates meanwhile. on is false if the
+// run ended meanwhile; err says why there is no result.
 func perform[T interface{ refusal() string }](
 	f *flow, activity string, bound time.Duration, most int, in any,
 ) (out T, on bool, err error) {
 	ctx, stop := workflow.WithCancel(f.ctx)
 	defer stop()
+	return askWorkers[T](f, f.activityOptions(ctx, bound, most), activity, in, f.until)
+}
+
+// askWorkers executes an activity and waits for its result by until. A worker that refuses has begun nothing:
+// it asks again, and another worker may take the activity.
+func askWorkers[T interface{ refusal() string }](
+	f *flow, ctx workflow.Context, activity string, in any, until func(ready func() bool) (bool, error),
+) (out T, on bool, err error) {
 	for asked := 1; ; asked++ {
 		var got wire[T]
-		future := workflow.ExecuteActivity(f.activityOptions(ctx, bound, most), f.named(activity), in)
-		if on, err := f.until(future.IsReady); !on || err != nil {
+		future := workflow.ExecuteActivity(ctx, f.named(activity), in)
+		if on, err := until(future.IsReady); !on || err != nil {
 			return out, false, err
 		}
-		if err := future.Get(f.ctx, &got); err != nil || got.v.refusal() == "" {
+		if err := future.Get(ctx, &got); err != nil || got.v.refusal() == "" {
 			return got.v, true, err
 		}
 		if err := f.tooOften(asked, got.v.refusal()); err != nil {
 			return out, true, err
 		}
 		timer := workflow.NewTimer(ctx, patience(asked))
-		if on, err := f.until(timer.IsReady); !on || err != nil {
+		if on, err := until(timer.IsReady); !on || err != nil {
 			return out, false, err
 		}
 	}
@@ -195,7 +202,6 @@ func (f *flow) RunTools(runs []machine.ToolRun) error {
 
 // invoke runs one call.
 func (f *flow) invoke(ctx workflow.Context, run machine.ToolRun) (*toolResult, error) {
-	var out wire[toolResult]
 	in := toolCall{Run: run, Session: f.in.Session, At: f.st.Attempt(run.Tool)}
 	for _, t := range f.begun.Tools {
 		if t.Name == run.Tool {
@@ -208,8 +214,7 @@ func (f *flow) invoke(ctx workflow.Context, run machine.ToolRun) (*toolResult, e
 			return nil, err
 		}
 	}
-	err = f.measure("the arguments of a call of "+run.Tool, in)
-	if err != nil {
+	if err = f.measure("the arguments of a call of "+run.Tool, in); err != nil {
 		return nil, err
 	}
 	// A call that lost its worker may have had an effect.
@@ -217,20 +222,10 @@ func (f *flow) invoke(ctx workflow.Context, run machine.ToolRun) (*toolResult, e
 	if run.Repeatable {
 		most += f.begun.Deaths
 	}
-	for asked := 1; ; asked++ {
-		own := f.activityOptions(ctx, cmp.Or(run.Timeout, f.ToolTimeout), most)
-		err = workflow.ExecuteActivity(own, f.named("tool"), over(in)).Get(ctx, &out)
-		if err != nil || out.v.Refused == "" {
-			return &out.v, err
-		}
-		if err = f.tooOften(asked, out.v.Refused); err == nil {
-			err = workflow.Sleep(ctx, patience(asked))
-		}
-		if err != nil {
-			return nil, err
-		}
-		out = wire[toolResult]{}
-	}
+	own := f.activityOptions(ctx, cmp.Or(run.Timeout, f.ToolTimeout), most)
+	out, _, err := askWorkers[toolResult](f, own, "tool", over(in),
+		func(ready func() bool) (bool, error) { return true, workflow.Await(ctx, ready) })
+	return &out, err
 }
 
 // ended feeds the outcome of one call to the core.
