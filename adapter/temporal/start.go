@@ -81,7 +81,7 @@ func (o Options) Validate() error {
 }
 
 // Run executes [loop.Loop.Run] on workers, and waits for the end. cfg has only data: its Tools must be nil,
-// because tools belong to the worker.
+// because tools belong to the worker, and so must its Estimate.
 //
 // A run without an answer returns a [loop.RetryExhaustedError] with the reducer's, tool's or provider's
 // error, if there is one. A [SizeError] or a [RunError] says why the run could not continue. Any other
@@ -160,6 +160,10 @@ func templateOf(cfg loop.Config) (order, error) {
 	if cfg.Tools != nil {
 		return order{}, errors.New("tools: must be nil, because the worker has the tools; " +
 			"name those to offer in Options.Tools")
+	}
+	if cfg.Estimate != nil {
+		return order{}, errors.New("estimate: must be nil, because code is not sent to workers; " +
+			"machine.EstimateTokens takes its place")
 	}
 	asked, choice := cfg.Consult, cfg.ToolChoice
 	cfg.Consult, cfg.ToolChoice = nil, "" // as workers read them

@@ -150,6 +150,8 @@ func TestFaultsOfAWorkerAreNamed(t *testing.T) {
 	}
 	_, err = orderOf(loop.Input{Prompt: "Hi."}, loop.Config{Tools: echo(t, say)})
 	require.ErrorContains(t, err, "tools: must be nil")
+	_, err = orderOf(loop.Input{Prompt: "Hi."}, loop.Config{Estimate: func(string, []message.Message) int64 { return 1 }})
+	require.ErrorContains(t, err, "estimate: must be nil")
 	_, err = orderOf(loop.Input{Prompt: "Hi."}, loop.Config{System: "{{"})
 	require.ErrorContains(t, err, "system: ")
 }
