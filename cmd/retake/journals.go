@@ -6,6 +6,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
+
+	"github.com/retake-go/retake/internal/several"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop/machine"
 )
 
 // journals are the journals that a command is given: files, directories, databases, and "-" for standard
@@ -31,6 +36,32 @@ func (j *journals) take(args []string) (err error) {
 // declareKey declares the flag of the secret key.
 func (j *journals) declareKey(fs *flag.FlagSet) {
 	fs.StringVar(&j.key, "key", "", "the secret key that redacted journals were written with: `FILE`")
+}
+
+// outermost leaves out the sessions of agents, because what they used is in the runs around them, too. If there
+// are no others, they stay.
+func (j *journals) outermost(e *env) {
+	isAgent := func(p place) bool { return p.path != standardInput && e.isAgent(p) }
+	if outer := slices.DeleteFunc(slices.Clone(j.places), isAgent); len(outer) > 0 && len(outer) < len(j.places) {
+		e.note("%s of agents left out: what they used counts in the runs around them",
+			several.Of(len(j.places)-len(outer), "session"))
+		j.places = outer
+	}
+}
+
+// isAgent reports whether a journal is that of an agent in another run. What cannot be read is told later.
+func (e *env) isAgent(p place) bool {
+	in, err := e.open(p)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = in.Close() }() // it was only read
+	rec, err := journal.NewReader(in).Next()
+	if err != nil || rec.Header == nil {
+		return false
+	}
+	_, is := machine.Outer(rec.Header.Session, rec.Header.Config.Seed)
+	return is
 }
 
 // readKey reads the file of a secret key, without the line feed at its end.

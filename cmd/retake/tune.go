@@ -205,6 +205,7 @@ func (t *tune) play(e *env, text []byte, all []*candidate) error {
 // ask asks the runs of journals what they would have come to. It returns the number of those that cannot be
 // read.
 func (t *tune) ask(e *env, all []*candidate) (bad int, err error) {
+	t.from.outermost(e)
 	work := func(in io.Reader, key []byte) (outlooks []journal.Outlook, err error) {
 		text, err := readAll("the journal", in)
 		for n := 0; err == nil && n < len(all); n++ {

@@ -34,7 +34,8 @@ that was never made, the record has no answer: the command says so, and counts n
 It compares totals up to that point: attempts, transport faults, calls, time waited, tokens, those of failed
 attempts, and their cost: at the prices of the policies, or with -price at those, for a million tokens, as
 in -price input=3,output=15,cache_read=0.3, where the sum is rounded up, and not each call. The last line
-says what would have been saved, and how many runs that went well would not have.
+says what would have been saved, and how many runs that went well would not have. Of several journals those of
+agents are left out: what an agent used counts in the run around it. Alone it is played.
 ` + journalArgs + `.
 
 JSON, one line for each journal: {"journal", "outlook", "change", "cost", "error"}, and a last line
@@ -180,6 +181,7 @@ func (w *whatif) run(e *env) error {
 	if err != nil {
 		return err
 	}
+	w.outermost(e)
 	bad := 0
 	var sum summed
 	ask := func(in io.Reader, key []byte) (journal.Outlook, error) {
