@@ -10,7 +10,6 @@ import (
 
 	sdk "github.com/dbos-inc/dbos-transact-golang/dbos"
 
-	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/engine/usercode"
@@ -42,12 +41,6 @@ type board struct {
 type answerMessage struct {
 	Key    string           `json:"key"`
 	Answer machine.Response `json:"answer"`
-}
-
-// judged is what came of an answer: the event that it is, or why it is not taken.
-type judged struct {
-	Event   *machine.Event       `json:"event,omitempty"`
-	Refused *machine.AnswerError `json:"refused,omitempty"`
 }
 
 // AskPeople waits for people's answers, each a message of DBOS. The questions are shown already.
@@ -102,7 +95,9 @@ func (f *flow) answered(text string) error {
 	if engine.Unmarshal([]byte(text), &in) != nil {
 		return nil
 	}
-	j, err := do(f, "answer", func(context.Context) (judged, error) { return f.judge(in.Answer), nil })
+	j, err := do(f, "answer", func(context.Context) (usercode.Judged, error) {
+		return usercode.Judge(f.st, f.Config.Tools, f.at, in.Answer), nil
+	})
 	if err != nil {
 		return err
 	}
@@ -116,21 +111,6 @@ func (f *flow) answered(text string) error {
 		return broken("the refusal of an answer: %w", err)
 	}
 	return sdk.SetEvent(f.ctx, answers+"."+in.Key, string(told))
-}
-
-// judge checks an answer, as its tool does.
-func (f *flow) judge(answer machine.Response) (j judged) {
-	ev, err := usercode.Contained(func() (machine.Event, error) {
-		return engine.Answered(f.st, f.Config.Tools, f.at, answer)
-	})
-	if err == nil {
-		return judged{Event: &ev}
-	}
-	if refused, ok := errors.AsType[*machine.AnswerError](err); ok {
-		return judged{Refused: refused}
-	}
-	return judged{Refused: &machine.AnswerError{Question: answer.Question, Err: machine.ErrMisfit,
-		Why: fault.Scrub(err.Error())}}
 }
 
 // Asking returns the open questions of the run of an id, once it has asked any, or an error of DBOS after the

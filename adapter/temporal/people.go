@@ -65,7 +65,7 @@ func (f *flow) respond(answer machine.Response) error {
 		return err
 	}
 	st, at := f.st, f.now()
-	j, err := once[judged](workflow.SideEffect(f.ctx,
+	j, err := once[usercode.Judged](workflow.SideEffect(f.ctx,
 		func(workflow.Context) any { return over(f.agent.judge(f.in.Tools, st, at, answer)) }))
 	if err != nil {
 		return err
@@ -73,26 +73,20 @@ func (f *flow) respond(answer machine.Response) error {
 	if j.Refused != nil {
 		return j.Refused
 	}
-	return f.reduced(j.Event, nil)
+	return f.reduced(*j.Event, nil)
 }
 
 // judge checks an answer with the worker's tools.
-func (a *agent) judge(offered []string, st machine.State, at time.Time, answer machine.Response) (j judged) {
+func (a *agent) judge(
+	offered []string, st machine.State, at time.Time, answer machine.Response,
+) usercode.Judged {
 	a.endReplay()
 	tools, err := a.offered(offered)
-	if err == nil {
-		j.Event, err = usercode.Contained(func() (machine.Event, error) {
-			return engine.Answered(st, tools, at, answer)
-		})
+	if err != nil {
+		return usercode.Judged{Refused: &machine.AnswerError{Question: answer.Question, Err: machine.ErrMisfit,
+			Why: cut(utf8(err.Error()), maxText)}}
 	}
-	if err == nil {
-		return j
-	}
-	if refused, ok := errors.AsType[*machine.AnswerError](err); ok {
-		return judged{Refused: refused}
-	}
-	return judged{Refused: &machine.AnswerError{Question: answer.Question, Err: machine.ErrMisfit,
-		Why: cut(utf8(err.Error()), maxText)}}
+	return usercode.Judge(st, tools, at, answer)
 }
 
 // say feeds a user's message. One that stops a model call leaves it, and the call is made again with the
@@ -112,12 +106,6 @@ func (f *flow) say(w session.Words) error {
 	}
 	f.left = f.left || stops
 	return nil
-}
-
-// judged is an answer as the worker checked it: its event, or why it is not taken.
-type judged struct {
-	Event   machine.Event        `json:"event"`
-	Refused *machine.AnswerError `json:"refused,omitempty"`
 }
 
 // The types of Temporal's errors of refusals: of a [machine.AnswerError], and of [session.ErrNotHeld].

@@ -22,7 +22,7 @@
 //	                                                   [Reducing]
 //	try          lets the user try                     Tried, and the reducers of [TryEvents]
 //	wait         waits                                 Woke, from [Woke]
-//	ask          waits for people                      Responded: [Answered], then [Reducing]; Woke at
+//	ask          waits for people: usercode.Judge      Responded: [Answered], then [Reducing]; Woke at
 //	                                                   machine.AskedUntil
 //	ask_planner  asks the planner: usercode.Plan       Planned: machine.Plan.Fault checks it
 //	reduce       runs the reducers: [Heard]            ReducersRan

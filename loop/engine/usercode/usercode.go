@@ -3,8 +3,10 @@ package usercode
 import (
 	"cmp"
 	"context"
+	"errors"
 	"time"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/contain"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/engine"
@@ -12,6 +14,7 @@ import (
 	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/loop/projection"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/tool"
 )
 
 // Contained calls a function. A panic is returned as a [fault.PanicError], with the place of the panic.
@@ -75,6 +78,26 @@ func SumUp(
 		made.Text = ""
 	}
 	return made, err
+}
+
+// Judged is a person's answer as it was checked: the event that it is, or why it is not taken.
+type Judged struct {
+	Event   *machine.Event       `json:"event,omitempty"`
+	Refused *machine.AnswerError `json:"refused,omitempty"`
+}
+
+// Judge checks a person's answer, as [engine.Answered] does, with the checks of its tool.
+func Judge(st machine.State, tools *tool.Set, at time.Time, answer machine.Response) Judged {
+	ev, err := Contained(func() (machine.Event, error) { return engine.Answered(st, tools, at, answer) })
+	if err == nil {
+		return Judged{Event: &ev}
+	}
+	refused, ok := errors.AsType[*machine.AnswerError](err)
+	if !ok { // the check of the tool panicked
+		refused = &machine.AnswerError{Question: answer.Question, Err: machine.ErrMisfit,
+			Why: fault.Scrub(err.Error())}
+	}
+	return Judged{Refused: refused}
 }
 
 // Plan asks a planner a question about a state, and checks its plan. models are the names of the further

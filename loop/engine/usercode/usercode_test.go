@@ -12,12 +12,16 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/engine/usercode"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/loop/projection"
+	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
 )
 
 var errOwn = errors.New("no key")
@@ -190,5 +194,56 @@ func TestAPlanThatCannotBeFollowedEndsTheRun(t *testing.T) {
 				require.ErrorContains(t, err, c.err)
 			}
 		})
+	}
+}
+
+// stay has a rule of its own, which panics for two nights.
+type stay struct {
+	Nights int `json:"nights"`
+}
+
+func (s stay) Issues() []fault.Issue {
+	switch s.Nights {
+	case 1:
+		return []fault.Issue{{Pointer: "/nights", Rule: "short", Expected: "more nights"}}
+	case 2:
+		panic("password=correct-horse-7")
+	}
+	return nil
+}
+
+// A person's changed arguments are checked as the tool's, and code that fails refuses them.
+func TestAPersonsAnswerIsJudged(t *testing.T) {
+	book := tool.New("book", "Books a room.", func(context.Context, stay) (string, error) { return "booked", nil },
+		tool.Approval(policy.Approval{When: policy.ApproveAlways}))
+	tools, err := tool.NewSet(book)
+	require.NoError(t, err)
+	cfg, err := loop.Config{Tools: tools}.Machine()
+	require.NoError(t, err)
+	s, err := session.NewState("order-42")
+	require.NoError(t, err)
+	st, err := machine.New(cfg, s)
+	require.NoError(t, err)
+	_, err = machine.Step(&st, &machine.Event{Kind: machine.Started, At: looptest.Epoch, Messages: said()})
+	require.NoError(t, err)
+	reply := message.Reply{Calls: []message.Call{{ID: "c1", Name: "book", Arguments: `{"nights":7}`}}}
+	read := engine.Read(reply, engine.Offer{Tools: tools}, engine.Settings(nil))
+	_, err = machine.Step(&st, &machine.Event{Kind: machine.Replied, At: looptest.Epoch, Reply: read})
+	require.NoError(t, err)
+	require.Len(t, st.Asks(), 1)
+	for arguments, want := range map[string]string{
+		`{"nights":3}`: "", `{"nights":1}`: "the tool refuses them", `{"nights":2}`: "panic: password=",
+	} {
+		answer := machine.Response{Question: st.Asks()[0].ID, Verdict: machine.Approve, Arguments: []byte(arguments)}
+		j := usercode.Judge(st, tools, looptest.Epoch, answer)
+		if want == "" {
+			require.Nil(t, j.Refused)
+			assert.JSONEq(t, arguments, string(j.Event.Response.Arguments))
+			continue
+		}
+		assert.Nil(t, j.Event, arguments)
+		require.ErrorIs(t, j.Refused, machine.ErrMisfit)
+		assert.Contains(t, j.Refused.Why, want)
+		assert.NotContains(t, j.Refused.Error(), "correct-horse-7")
 	}
 }
