@@ -36,7 +36,7 @@ func (l *file) Wake() error {
 		return err
 	}
 	now, err := f.Stat()
-	if err == nil && (now.Size() != l.was.Size() || !os.SameFile(now, l.was)) {
+	if err == nil && !l.isAsLeft(now) {
 		conflict.Found, err = now.Size(), conflict
 	}
 	if err != nil {
@@ -44,4 +44,11 @@ func (l *file) Wake() error {
 	}
 	l.f, l.was = f, nil
 	return nil
+}
+
+// isAsLeft reports whether a file is the one that was closed, unchanged. A new file may have the number of one
+// that was removed, so the time of the last write counts, too, where closing a file does not set it.
+func (l *file) isAsLeft(now os.FileInfo) bool {
+	return now.Size() == l.was.Size() && os.SameFile(now, l.was) &&
+		(!l.on.movesOpen || now.ModTime().Equal(l.was.ModTime()))
 }
