@@ -416,6 +416,9 @@ func TestDrawnTypes(t *testing.T) {
 	defer func() { assert.Greater(t, good, compared/5, "of %d documents", compared) }()
 	rapid.Check(t, func(t *rapid.T) {
 		of := drawStruct(t, 3)
+		if rapid.IntRange(0, 3).Draw(t, "other") == 0 {
+			of = drawType(t, 3)
+		}
 		s, err := schema.ForType(of)
 		if err != nil {
 			return
