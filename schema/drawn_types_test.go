@@ -151,6 +151,7 @@ var (
 	otherFields = []string{
 		"required_with=F0", "required_without=F1", "excluded_with=F0", "required_if=F0 a", "excluded_unless=F1 1", "eqfield=F0", "nefield=F1",
 		"required_with_all=F0 F1", "required_without_all=F0 F1", "excluded_without=F0", "required_unless=F0 1", "gtfield=F0", "ltefield=F1",
+		"required_if=F0.value 1", "required_if=F0 a F1 2", "eqfield=F1.value", "excluded_if=F0.ID a", "eqfield=F0|eqfield=F1", "required_with=F0.Value",
 	}
 	stringRules = []string{
 		"min=1", "max=3", "len=2", "eq=ab", "ne=ab", "oneof=a b ab", "noneof=a b", "alpha", "alphanum", "numeric", "number", "email", "url", "uuid", "ipv4",

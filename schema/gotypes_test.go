@@ -277,3 +277,14 @@ func TestAConditionOfAnyValue(t *testing.T) {
 		assert.ElementsMatch(t, want, decoded[room](t, doc), doc)
 	}
 }
+
+func TestACompareMayBeOneOfAGroup(t *testing.T) {
+	type room struct {
+		Guests int `json:"guests"`
+		Beds   int `json:"beds" validate:"eqfield=Guests|eq=3"`
+	}
+	assert.Empty(t, decoded[room](t, `{"guests":2,"beds":3}`))
+	assert.Empty(t, decoded[room](t, `{"guests":2,"beds":2}`))
+	assert.Equal(t, []string{"beds: expected equal to the field guests or 3, got integer [anyOf rules]"}, decoded[room](t, `{"guests":2,"beds":1}`))
+	assert.Equal(t, []string{"guests: expected integer, got string [type schema]"}, decoded[room](t, `{"guests":"2","beds":1}`))
+}

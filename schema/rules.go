@@ -181,15 +181,18 @@ func (s *ruleSet) requires() bool {
 
 func (s *ruleSet) skipsMembers() bool { return slices.ContainsFunc(s.rules, rule.skipsMembers) }
 
-// others are the fields that a rule which compares fields names. Of a condition they are followed by the
-// values.
-func (r rule) others() []string {
-	if r.how != "when" {
-		return r.params()
+// others are the fields that a rule, or a group, looks at.
+func (r rule) others() (fields []string) {
+	for _, alt := range r.alts {
+		fields = append(fields, alt.others()...)
 	}
-	var fields []string
-	for pair := range slices.Chunk(r.params(), 2) {
-		fields = append(fields, pair[0])
+	switch {
+	case r.how == "when":
+		for pair := range slices.Chunk(r.params(), 2) {
+			fields = append(fields, pair[0])
+		}
+	case r.row.relational():
+		return r.params()
 	}
 	return fields
 }
@@ -206,7 +209,8 @@ func (r rule) params() []string {
 }
 
 // checkOthers finds fields that a rule names and that are not there, or are never equal to a value for their
-// kind: the validator would refuse every document. It also finds conditions that the validator cannot read.
+// kind: the validator would refuse every document. It also tries the rule, and each of its conditions, on the
+// fields of an empty struct.
 func (r rule) checkOthers(in reflect.Type, at *spot) error {
 	for _, alt := range r.alts {
 		if err := alt.checkOthers(in, at); err != nil {
@@ -216,29 +220,16 @@ func (r rule) checkOthers(in reflect.Type, at *spot) error {
 	if r.how == "field" && at.isNested() {
 		return fmt.Errorf("validate rule %q cannot compare structs: compare their fields", r.text)
 	}
-	for _, name := range r.others() {
-		first, deeper, _ := strings.Cut(name, ".")
-		other, known := in.FieldByName(first)
-		if !known {
-			return fmt.Errorf("validate rule %q names no field of %s: %q", r.text, in, first)
-		}
-		b, _ := indirect(other.Type)
-		if deeper == "" && !r.conditional() && at.typ.Kind() != b.Kind() {
-			return fmt.Errorf("validate rule %q compares %s with %s: give both one kind", r.text, at.typ, b)
-		}
-		if r.how == "when" && b.Kind() == reflect.Interface {
-			return fmt.Errorf("validate rule %q looks at the field %s, which may have a value of any kind: give it a type", r.text, first)
-		}
-	}
-	return r.triedBeside(in, at)
-}
-
-// triedBeside tries a rule, and each of its conditions, on the fields of an empty struct.
-func (r rule) triedBeside(in reflect.Type, at *spot) error {
 	around, empty := reflect.New(in), reflect.New(at.typ).Elem()
-	for n := range in.NumField() { // a rule looks at what pointers lead to
-		for f := around.Elem().Field(n); f.Kind() == reflect.Pointer && f.CanSet(); f = f.Elem() {
-			f.Set(reflect.New(f.Type().Elem()))
+	for _, name := range r.others() {
+		other, known := reached(around, name)
+		switch {
+		case !known:
+			return fmt.Errorf("validate rule %q names no field of %s: %q", r.text, in, name)
+		case r.how == "field" && at.typ.Kind() != other.Kind():
+			return fmt.Errorf("validate rule %q compares %s with %s: give both one kind", r.text, at.typ, other.Type())
+		case r.how == "when" && other.Kind() == reflect.Interface:
+			return fmt.Errorf("validate rule %q looks at the field %s, which may have a value of any kind: give it a type", r.text, name)
 		}
 	}
 	if _, err := r.tried(empty, at, around.Interface()); err != nil || r.how != "when" {
@@ -252,6 +243,33 @@ func (r rule) triedBeside(in reflect.Type, at *spot) error {
 		}
 	}
 	return nil
+}
+
+// reached is the value that names of fields, with dots between, lead to. Pointers on the way get new values.
+func reached(v reflect.Value, path string) (value reflect.Value, known bool) {
+	names := strings.Split(path, ".")
+	for n := 0; ; n++ {
+		for ; v.Kind() == reflect.Pointer; v = v.Elem() {
+			if v.IsNil() && !v.CanSet() {
+				return v, false
+			} else if v.IsNil() {
+				v.Set(reflect.New(v.Type().Elem()))
+			}
+		}
+		if n == len(names) {
+			return v, true
+		} else if v.Kind() != reflect.Struct {
+			return v, false
+		}
+		field, known := v.Type().FieldByName(names[n])
+		if !known {
+			return v, false
+		}
+		var err error
+		if v, err = v.FieldByIndexErr(field.Index); err != nil {
+			return v, false
+		}
+	}
 }
 
 // holds reports whether a value of a place keeps to the rule, as the validator judges it. around is the

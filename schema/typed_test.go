@@ -291,6 +291,14 @@ func TestForRefuses(t *testing.T) {
 		"string_rule_of_bytes": {refused[struct {
 			A []byte `validate:"alpha"`
 		}], `A: validate rule "alpha" needs a string, not []uint8`},
+		"no_such_field_within": {refused[struct {
+			A *seat
+			B string `validate:"eqfield=A.Nope"`
+		}], `B: validate rule "eqfield=A.Nope" names no field of`},
+		"condition_on_another_kind_within": {refused[struct {
+			A struct{ N *int }
+			B string `validate:"required_if=A.N many"`
+		}], `B: validate rule "required_if=A.N many" is not for`},
 		"dash_beside_rules": {refused[struct {
 			A string `validate:"min=1,-"`
 		}], `A: validate tag has "-" beside other rules: it stands alone`},
