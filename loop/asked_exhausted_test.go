@@ -101,6 +101,27 @@ func TestACallThatIsExhaustedAgainIsAnotherQuestion(t *testing.T) {
 	})
 }
 
+// A policy that is adjusted at an answer is adjusted before it, and takes time: the answer comes after that.
+func TestAnAnswerComesAfterTheAdjustmentOfThePolicy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		set := policy.DefaultSet()
+		set.Global.Approval = &policy.Approval{Exhausted: policy.ExhaustedAsk}
+		gone := looptest.Fail(&fault.ProviderError{Class: fault.Auth, Provider: "example", Message: "bad key"})
+		approver := func(context.Context, loop.PersonQuestion) (machine.Response, error) {
+			return machine.Response{Verdict: machine.GoOn}, nil
+		}
+		adjusted := 0
+		adjust := func(session.State) (policy.Layer, bool) {
+			time.Sleep(time.Millisecond)
+			adjusted++
+			return policy.Layer{MaxAttempts: new(adjusted)}, true
+		}
+		_, err := fixture.Run(t.Context(), looptest.NewModel(gone, looptest.Say("Done.")), newSession(t), loop.Input{Prompt: "Book."},
+			loop.Config{Policy: &set}, loop.WithApprover(approver), loop.WithAdjust(adjust))
+		require.NoError(t, err)
+	})
+}
+
 // A message that stops leaves the question open: it is about no call that could be taken back.
 func TestAMessageLeavesAnExhaustionToPeople(t *testing.T) {
 	one := policy.DefaultSet()

@@ -162,6 +162,9 @@ func (p *process) respond(at time.Time, answer machine.Response) ([]machine.Effe
 	if err := p.adjustPolicy(); err != nil {
 		return nil, err
 	}
+	if adjusted := p.runner.State().At; at.Before(adjusted) {
+		at = adjusted
+	}
 	return p.runner.Respond(at, answer)
 }
 
