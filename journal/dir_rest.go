@@ -46,8 +46,8 @@ func (l *file) Wake() error {
 	return nil
 }
 
-// isAsLeft reports whether a file is the one that was closed, unchanged. A new file may have the number of one
-// that was removed, so the time of the last write counts, too, where closing a file does not set it.
+// isAsLeft reports whether a file is the one that was closed, unchanged. A new file may have the number of
+// one that was removed, so the time of the last write counts, too, where closing a file does not set it.
 func (l *file) isAsLeft(now os.FileInfo) bool {
 	return now.Size() == l.was.Size() && os.SameFile(now, l.was) &&
 		(!l.on.movesOpen || now.ModTime().Equal(l.was.ModTime()))
