@@ -120,10 +120,7 @@ func (f *flow) childEnded(r *running) error {
 	if err != nil {
 		return broken("%s: %w", r.run.Tool, err)
 	}
-	end := engine.EndOf(r.run, o)
-	if end.Verdict == machine.Done {
-		end.Unheard = engine.Unheard(f.reducing, o)
-	}
+	end := engine.Ended(f.reducing, r.run, o)
 	err = f.reduced(machine.Event{Kind: machine.ToolEnded, Tool: end}, nil)
 	r.entered = true
 	return err

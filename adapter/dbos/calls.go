@@ -171,16 +171,12 @@ func (f *flow) start(ctx sdk.Context, run machine.ToolRun) (*running, error) {
 		}
 	}
 	at := f.st.Attempt(run.Tool)
-	work := func(ctx context.Context) (out toolResult, _ error) {
+	work := func(ctx context.Context) (toolResult, error) {
 		o := tool.Outcome{Err: tool.ErrUnknown}
 		if repeatable || now {
 			o = f.invoke(ctx, t, run, at)
 		}
-		out.End, out.Events = engine.EndOf(run, o), o.Events
-		if out.End.Verdict == machine.Done {
-			out.End.Unheard = engine.Unheard(f.reducing, o)
-		}
-		return out, nil
+		return toolResult{End: engine.Ended(f.reducing, run, o), Events: o.Events}, nil
 	}
 	r := &running{run: run, fresh: new(bool)}
 	var err error

@@ -204,7 +204,7 @@ func (a *agent) callTool(ctx context.Context, in wire[toolCall]) (wire[toolResul
 	}
 	if out.Tries > 1 && !(run.Repeatable && t.Repeatable()) {
 		o := tool.Outcome{Err: tool.ErrUnknown}
-		out.ends(run, o)
+		out.ends(a.reducing, run, o)
 		return over(out), nil
 	}
 	p := &progress{}
@@ -233,17 +233,14 @@ func (a *agent) callTool(ctx context.Context, in wire[toolCall]) (wire[toolResul
 		calling = loop.WithView(calling, view)
 	}
 	o := t.InvokeWithin(calling, run.Arguments, cmp.Or(run.Timeout, a.ToolTimeout), usercode.After)
-	out.ends(run, o)
-	if out.End.Verdict == machine.Done {
-		out.End.Unheard = engine.Unheard(a.reducing, o)
-	}
+	out.ends(a.reducing, run, o)
 	out.Events = o.Events
 	return acted(ctx, a, "the result of "+run.Tool, &out, &out.outcome)
 }
 
 // ends sets the outcome of a call. Its error is classified as in process.
-func (r *toolResult) ends(run machine.ToolRun, o tool.Outcome) {
-	r.End, r.Failure = engine.EndOf(run, o), remote(o.Err)
+func (r *toolResult) ends(reducing *session.Session, run machine.ToolRun, o tool.Outcome) {
+	r.End, r.Failure = engine.Ended(reducing, run, o), remote(o.Err)
 	if r.Failure != nil {
 		r.Failure.Seen = *r.End.Failure
 	}

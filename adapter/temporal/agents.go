@@ -16,7 +16,6 @@ import (
 	"github.com/retake-go/retake/loop"
 	nested "github.com/retake-go/retake/loop/agent"
 	"github.com/retake-go/retake/loop/engine"
-	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/tool"
 )
@@ -199,10 +198,7 @@ func (a *agent) ended(c *child) (out toolResult) {
 	if err != nil {
 		return toolResult{outcome: outcome{Trouble: troubled(err)}}
 	}
-	out.ends(c.Run, o)
-	if out.End.Verdict == machine.Done {
-		out.End.Unheard = engine.Unheard(a.reducing, o)
-	}
+	out.ends(a.reducing, c.Run, o)
 	if err := a.fitsAs("the result of "+c.Run.Tool, out); err != nil {
 		return toolResult{outcome: outcome{Trouble: troubled(err)}}
 	}

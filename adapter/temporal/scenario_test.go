@@ -208,7 +208,7 @@ func (p *play) takesAsLong(a *agent) {
 		func(ctx context.Context, in wire[toolCall]) (wire[toolResult], error) {
 			out, err := a.callTool(ctx, in)
 			if out.v.End != nil && out.v.End.Verdict == machine.Unknown { // no tool of a story says so itself
-				out.v.ends(in.v.Run, tool.Outcome{Err: tool.ErrUnknown})
+				out.v.ends(a.reducing, in.v.Run, tool.Outcome{Err: tool.ErrUnknown})
 			}
 			return out, err
 		}).Maybe()

@@ -48,9 +48,9 @@ func toolEvents(
 	return events
 }
 
-// Unheard returns the names of the events of a successful tool call that no reducer of s is bound to and
+// unheard returns the names of the events of a successful tool call that no reducer of s is bound to and
 // nobody declared, sorted: at most 8.
-func Unheard(s *session.Session, out tool.Outcome) (names []string) {
+func unheard(s *session.Session, out tool.Outcome) (names []string) {
 	for _, e := range out.Events {
 		if !session.DriverOf(s).Expects(e.Name) {
 			names = append(names, canon.UTF8(e.Name))

@@ -106,7 +106,7 @@ func (r *Runner) ToolEnded(at time.Time, run machine.ToolRun, out tool.Outcome) 
 		r.failing[run.Key] = err
 	}
 	if end.Verdict == machine.Done {
-		end.Unheard = Unheard(r.s, out)
+		end.Unheard = unheard(r.s, out)
 	}
 	ev := machine.Event{Kind: machine.ToolEnded, At: at, Tool: end}
 	r.reduceFor(&ev, out.Events)

@@ -7,6 +7,7 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/ratelimit"
+	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
 )
 
@@ -30,6 +31,15 @@ func EndOf(run machine.ToolRun, out tool.Outcome) *machine.ToolEnd {
 		end.Whole = out.Whole
 	default:
 		end.Verdict, end.Result, end.Parts = machine.Done, out.Result, out.Parts
+	}
+	return end
+}
+
+// Ended is [EndOf] for an engine without a [Runner]: it also names the events of the call that nobody hears.
+func Ended(s *session.Session, run machine.ToolRun, out tool.Outcome) *machine.ToolEnd {
+	end := EndOf(run, out)
+	if end.Verdict == machine.Done {
+		end.Unheard = unheard(s, out)
 	}
 	return end
 }
