@@ -12,6 +12,8 @@ import (
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/tool"
@@ -128,4 +130,29 @@ func TestAReplyOfManyCallsIsOneCallOfACycle(t *testing.T) {
 			assert.LessOrEqual(t, len(x.Cycle.String()), feedback.MaxQuoted)
 		})
 	}
+}
+
+// A planner is asked at a round at which the model is told, too, and lets the run go on: the model is told all
+// the same. With the default rounds of read-only tools this is the 30th.
+func TestAPlannerThatFollowsTakesNoNudge(t *testing.T) {
+	tools, err := tool.NewSet(tool.New("look", "Looks.", func(context.Context, struct{}) (string, error) { return "ok", nil }, tool.ReadOnly()))
+	require.NoError(t, err)
+	p := policy.DefaultSet()
+	calls, asked, nudges := 0, []int{}, []int{}
+	model := loop.ModelFunc(func(_ context.Context, req loop.Request) (message.Reply, error) {
+		if last := req.Last(); last.Role == message.User && strings.Contains(last.Text, "again and again") {
+			assert.Contains(t, last.Text, fmt.Sprintf("%d times so far; the run ends at 50", calls))
+			nudges = append(nudges, calls)
+		}
+		calls++
+		return message.Reply{Finish: message.ToolUse, Calls: []message.Call{{ID: fmt.Sprint("c", calls), Name: "look", Arguments: "{}"}}}, nil
+	})
+	follows := planner.PlannerFunc(func(_ context.Context, q planner.Question) (machine.Plan, error) {
+		asked = append(asked, calls)
+		return machine.Plan{Do: machine.Follow}, nil
+	})
+	_, err = fixture.Run(t.Context(), model, newSession(t), loop.Input{Prompt: "Go."}, loop.Config{Tools: tools, Policy: &p}, loop.WithPlanner(follows))
+	require.ErrorIs(t, err, policy.ReasonNoProgress)
+	assert.Equal(t, []int{30, 50}, asked)
+	assert.Equal(t, []int{10, 20, 30, 40}, nudges)
 }

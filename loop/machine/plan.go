@@ -85,8 +85,7 @@ func (s *step) warn(text string) {
 func (s *step) follow() error {
 	failed := s.ev.Kind == Planned && s.ev.Failure != nil // the planner itself
 	if !s.kept.Exhausted.Exhausted && !failed {
-		s.kept.Exhausted = nil // a cycle that may go on
-		return s.proceed(s.kept.Next)
+		return s.repeatOn()
 	}
 	if ask := s.peopleAsked(); ask != nil && !failed {
 		return s.askAbout(ask)

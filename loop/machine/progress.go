@@ -277,27 +277,38 @@ func inCycle(all []finishedCall, period int, same string) bool {
 // firstSeen is the round at which a cycle is seen: when its calls are made again.
 const firstSeen = 2
 
-// judge returns what a completed round of the calls leads to. Of several tools the smallest bounds count.
+// judge returns what a completed round of the calls leads to.
 func (s *step) judge(rounds int, calls []CycleCall) reached {
-	p := policy.Progress{Nudge: policy.Unlimited, Planner: policy.Unlimited, Stop: policy.Unlimited}
-	for n := range calls {
-		own := s.progressOf(calls[n].Tool, calls[n].ReadOnly)
-		p.Nudge, p.Planner = tighter(p.Nudge, own.Nudge), tighter(p.Planner, own.Planner)
-		p.Stop = tighter(p.Stop, own.Stop)
-	}
+	p := s.boundsOf(calls)
 	r := reached{}
 	switch {
 	case isReached(rounds, p.Stop):
 		r.at, r.limit = reachedStop, p.Stop
 	case s.Config.Planner && isReached(rounds, p.Planner) && rounds == max(p.Planner, firstSeen):
 		r.at, r.limit = reachedPlanner, p.Planner
-	case isReached(rounds, p.Nudge) && rounds%p.Nudge == 0:
+	case isNudged(rounds, &p):
 		r.at, r.limit = reachedNudge, p.Stop
 	default:
 		return r
 	}
 	r.cycle = &Cycle{Rounds: rounds, Calls: slices.Clone(calls)}
 	return r
+}
+
+// boundsOf returns the bounds of a cycle: of several tools the smallest count.
+func (s *step) boundsOf(calls []CycleCall) policy.Progress {
+	p := policy.Progress{Nudge: policy.Unlimited, Planner: policy.Unlimited, Stop: policy.Unlimited}
+	for n := range calls {
+		own := s.progressOf(calls[n].Tool, calls[n].ReadOnly)
+		p.Nudge, p.Planner = tighter(p.Nudge, own.Nudge), tighter(p.Planner, own.Planner)
+		p.Stop = tighter(p.Stop, own.Stop)
+	}
+	return p
+}
+
+// isNudged reports whether the model is told of a round.
+func isNudged(round int, p *policy.Progress) bool {
+	return isReached(round, p.Nudge) && round%p.Nudge == 0
 }
 
 // isReached reports whether a round is at or above a bound.
@@ -312,6 +323,17 @@ func tighter(a, b int) int {
 		return b
 	}
 	return a
+}
+
+// repeatOn goes on with a cycle at which the planner was asked. The model is told of the round if it would have
+// been without a planner.
+func (s *step) repeatOn() error {
+	c := s.kept.Exhausted.Cycle
+	s.kept.Exhausted = nil
+	if p := s.boundsOf(c.Calls); isNudged(c.Rounds, &p) {
+		s.nudge(c, p.Stop)
+	}
+	return s.proceed(s.kept.Next)
 }
 
 // nudge tells the model what it repeats.
