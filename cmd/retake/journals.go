@@ -38,13 +38,14 @@ func (j *journals) declareKey(fs *flag.FlagSet) {
 	fs.StringVar(&j.key, "key", "", "the secret key that redacted journals were written with: `FILE`")
 }
 
-// outermost leaves out the sessions of agents, because what they used is in the runs around them, too. If there
-// are no others, they stay.
+// outermost leaves out the sessions of agents, because what they used is in the runs around them, too. If
+// there are no others, they stay.
 func (j *journals) outermost(e *env) {
 	isAgent := func(p place) bool { return p.path != standardInput && e.isAgent(p) }
-	if outer := slices.DeleteFunc(slices.Clone(j.places), isAgent); len(outer) > 0 && len(outer) < len(j.places) {
+	outer := slices.DeleteFunc(slices.Clone(j.places), isAgent)
+	if agents := len(j.places) - len(outer); agents > 0 && len(outer) > 0 {
 		e.note("%s of agents left out: what they used counts in the runs around them",
-			several.Of(len(j.places)-len(outer), "session"))
+			several.Of(agents, "session"))
 		j.places = outer
 	}
 }

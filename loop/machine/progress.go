@@ -325,8 +325,8 @@ func tighter(a, b int) int {
 	return a
 }
 
-// repeatOn goes on with a cycle at which the planner was asked. The model is told of the round if it would have
-// been without a planner.
+// repeatOn goes on with a cycle at which the planner was asked. The model is told of the round if it would
+// have been without a planner.
 func (s *step) repeatOn() error {
 	c := s.kept.Exhausted.Cycle
 	s.kept.Exhausted = nil
