@@ -136,7 +136,7 @@ func parseTokens(tokens []string) (*ruleSet, error) {
 		case "keys", "endkeys":
 			return nil, fmt.Errorf("validate tag has %q without dive before it", tok)
 		case "-":
-			return nil, fmt.Errorf("validate tag has \"-\" beside other rules: it stands alone, and switches all rules off")
+			return nil, fmt.Errorf("validate tag has %q beside other rules: it stands alone, and switches all off", tok)
 		}
 		set.rules = append(set.rules, parseRule(tok))
 	}
@@ -227,9 +227,11 @@ func (r rule) checkOthers(in reflect.Type, at *spot) error {
 		case !known:
 			return fmt.Errorf("validate rule %q names no field of %s: %q", r.text, in, name)
 		case r.how == "field" && at.typ.Kind() != other.Kind():
-			return fmt.Errorf("validate rule %q compares %s with %s: give both one kind", r.text, at.typ, other.Type())
+			return fmt.Errorf("validate rule %q compares %s with %s: give both one kind",
+				r.text, at.typ, other.Type())
 		case r.how == "when" && other.Kind() == reflect.Interface:
-			return fmt.Errorf("validate rule %q looks at the field %s, which may have a value of any kind: give it a type", r.text, name)
+			return fmt.Errorf("validate rule %q looks at the field %s, which may have a value of any kind: "+
+				"give it a type", r.text, name)
 		}
 	}
 	if _, err := r.tried(empty, at, around.Interface()); err != nil || r.how != "when" {

@@ -182,7 +182,8 @@ func (e *evaluation) free() {
 	clear(failures[:cap(failures)])
 	clear(e.around[:cap(e.around)])
 	*e = evaluation{
-		tree: tree{values: e.values[:0]}, binder: binder{around: e.around[:0]}, failures: failures, ends: e.ends[:0],
+		tree: tree{values: e.values[:0]}, binder: binder{around: e.around[:0]},
+		failures: failures, ends: e.ends[:0],
 	}
 	evaluations.Put(e)
 }
