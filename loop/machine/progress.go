@@ -31,7 +31,7 @@ type finishedCall struct {
 
 // Cycle is a sequence of 1 to 4 calls that was repeated, and whose results stayed the same.
 type Cycle struct {
-	// Rounds is how many times in all the calls were made.
+	// Rounds are the complete rounds that count: of an interrupted cycle maybe fewer than were made.
 	Rounds int `json:"rounds"`
 	// Calls are those of the last round, in their order.
 	Calls []CycleCall `json:"calls"`
