@@ -11,6 +11,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/retake-go/retake/internal/several"
+	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/journal/inbox"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
@@ -24,7 +26,7 @@ var answerCommand = command{
 		"answer [-store STORE] [-reason TEXT] [-arguments JSON] [-by NAME] SESSION CALL approve|refuse",
 		"answer [-store STORE] [-reason TEXT] [-result JSON] [-by NAME] SESSION CALL " +
 			"done|not_done|run_again|nobody_knows",
-		"answer [-store STORE] [-reason TEXT | -arguments JSON] [-by NAME] SESSION CALL go_on|end",
+		"answer [-store STORE] [-reason TEXT] [-arguments JSON] [-policy JSON] [-by NAME] SESSION CALL go_on|end",
 	},
 	about: `
 Puts an answer into the inbox of a session. The process that has the run takes it within a second; a run
@@ -33,7 +35,8 @@ counts.
 
 approve and refuse answer whether a call may be made. done and the three after it say what became of a call
 whose outcome is unknown: done needs its result. go_on and end answer what is to follow where a run has
-given up; the reason is then a hint for the model, and -arguments correct the call that was not accepted.
+given up; the reason is then a hint for the model, -arguments correct the call that was not accepted, and
+-policy sets other settings for the rest of the run.
 The model is told a refusal with its reason, and that a person changed the arguments.
 
 STORE is a folder of journals, a SQLite database or an address postgres://…: that of -store or, without it,
@@ -64,7 +67,7 @@ func (t *recipient) take(args []string, more int, want string) ([]string, error)
 	case n == 2:
 		t.store, args = args[0], args[1:]
 	case n != 1:
-		return nil, misused("%d arguments: give %s", len(args), want)
+		return nil, misused("give %s, not %s", want, several.Of(len(args), "argument"))
 	}
 	t.session = args[0]
 	t.store = cmp.Or(t.store, os.Getenv("RETAKE_STORE"), ".")
@@ -81,6 +84,9 @@ func (t *recipient) put(e *env, say func(context.Context, inbox.Store) error) er
 	if _, misfit := errors.AsType[*machine.AnswerError](err); misfit || errors.Is(err, inbox.ErrEnded) {
 		fmt.Fprintf(e.err, "not taken: %s\n", plain(err.Error()))
 		return errNotOK
+	}
+	if errors.Is(err, journal.ErrNoRun) {
+		return fmt.Errorf("%w in the store %s: -store names another", err, shown(t.store))
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -91,7 +92,10 @@ func (s *stores) take(args []string) error {
 
 // areStores returns an error for what is no store.
 func areStores(names ...string) error {
-	for _, name := range names {
+	for n, name := range names {
+		if is := func(other string) bool { return isSame(name, other) }; slices.ContainsFunc(names[:n], is) {
+			return misused("%s is given twice: give each store once", shown(name))
+		}
 		if folder, err := isFolder(name); err != nil {
 			return misused("%v: %s", err, storeArgs)
 		} else if !folder && !isDatabase(name) {
@@ -99,6 +103,13 @@ func areStores(names ...string) error {
 		}
 	}
 	return nil
+}
+
+// isSame reports whether two names are those of one file or folder, or equal addresses.
+func isSame(name, other string) bool {
+	one, err := os.Stat(name)
+	two, missing := os.Stat(other)
+	return name == other || err == nil && missing == nil && os.SameFile(one, two)
 }
 
 // opened names a database, and says how it was opened.

@@ -22,8 +22,8 @@ const (
 // exitTable says what the exit statuses mean. They are the same for every command.
 const exitTable = `exit status:
   0  the question was answered
-  1  the answer is no: a reply cannot be used (check), a session is exhausted (play), or something differs
-     or is damaged (replay, diff, verify), or what is said is not taken (answer, say)
+  1  the answer is no: a reply cannot be used (check), a session is exhausted (play), something differs
+     (replay, diff), a journal is damaged (verify), or what is said is not taken (answer, say)
   2  there is no whole answer: wrong usage, or an input that is missing, damaged or cannot be used
 `
 

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -187,6 +188,9 @@ func (s *serve) check() (host string, err error) {
 	if !isLocal && s.cert == "" && !s.insecure {
 		return "", misused("-listen %s: others could reach it, and the token would be sent in the clear: "+
 			"give -cert and -key, or -insecure-listen to do so all the same", s.listen)
+	}
+	if strings.ContainsAny(s.name, "/@") || strings.Contains(s.name, ":") && net.ParseIP(s.name) == nil {
+		return "", misused("-name %s: give a host alone, such as console.example.org", s.name)
 	}
 	if s.name != "" {
 		return s.name, nil

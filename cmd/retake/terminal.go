@@ -24,13 +24,17 @@ func (p paint) red(text string) string   { return p.with("31", text) }
 func (p paint) green(text string) string { return p.with("32", text) }
 func (p paint) cyan(text string) string  { return p.with("36", text) }
 
-// plain makes any text safe for a line of a terminal: characters that do not print become U+FFFD.
+// plain makes any text safe for a line of a terminal: tabs become spaces, and other characters that do not
+// print U+FFFD.
 func plain(s string) string { return strings.ReplaceAll(plainLines(s), "\n", "\uFFFD") }
 
 // plainLines is plain for a text of several lines.
 func plainLines(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r == '\n' || unicode.IsGraphic(r) {
+		switch {
+		case r == '\t':
+			return ' '
+		case r == '\n' || unicode.IsGraphic(r):
 			return r
 		}
 		return unicode.ReplacementChar
