@@ -287,6 +287,18 @@ func TestWhatHadAnEffectStaysInOneLine(t *testing.T) {
 	assert.Equal(t, said[8:], shown[3:])
 }
 
+// The number of what is left out has its verb.
+func TestOneMessageThatIsLeftOutIsOne(t *testing.T) {
+	long := strings.Repeat("words ", 100)
+	said := []message.Message{byUser("look"), {Role: message.Assistant, Text: long}, byUser(long)}
+	for n, want := range []string{"[1 earlier message is left out here.]", "[2 earlier messages are left out here.]"} {
+		made := projection.Plan(projection.Input{Said: said[:n+2], Own: projection.Span{To: 1}, Goal: 10,
+			Turns: []projection.Turn{{From: 1, To: 2}}, Steps: []policy.ContextStep{policy.Window}})
+		require.Len(t, made.Cuts, 1)
+		assert.Equal(t, want, made.Cuts[0].Text)
+	}
+}
+
 func TestOldResultsAreReplacedByANote(t *testing.T) {
 	said := []message.Message{byUser("look")}
 	for n := range 4 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/message"
 )
 
@@ -19,7 +20,15 @@ const (
 
 // leftOut is the text in the place of parts that were cut.
 func leftOut(messages int, parts []part, room int) string {
-	return fmt.Sprintf("[%d earlier messages are left out here.%s]", messages, receipts(parts, room))
+	return fmt.Sprintf("[%s left out here.%s]", are(messages, "earlier message"), receipts(parts, room))
+}
+
+// are returns a number with a noun and the verb: "1 message is", "2 messages are".
+func are(n int, noun string) string {
+	if n == 1 {
+		return several.Of(n, noun) + " is"
+	}
+	return several.Of(n, noun) + " are"
 }
 
 // receipts lists the calls of parts that had an effect, or may have had one. If they take more than room,
@@ -98,7 +107,8 @@ func (c *Call) verdict() string {
 // cleared is the text in the place of a result.
 func cleared(m *message.Message) string {
 	if len(m.Parts) > 0 && len(m.Text) <= maxKept {
-		return fmt.Sprintf("%s\n[%d media of this result are left out here.]", m.Text, len(m.Parts))
+		return fmt.Sprintf("%s\n[This result had %s, left out here.]", m.Text,
+			several.Of(len(m.Parts), "attachment"))
 	}
 	return fmt.Sprintf("[This result is left out here. It has %d bytes and begins with %s]", len(m.Text),
 		feedback.InMarks(m.Text, maxKept))
@@ -107,6 +117,6 @@ func cleared(m *message.Message) string {
 // summarised is the text in the place of messages that a model summed up. A summary is its words, so it is
 // quoted. What it says of calls does not count, so these are listed.
 func summarised(messages int, summary string, parts []part, room int) string {
-	return fmt.Sprintf("[%d earlier messages are left out here. A model summed them up: %s%s]", messages,
+	return fmt.Sprintf("[%s left out here. A model summed them up: %s%s]", are(messages, "earlier message"),
 		feedback.InMarks(summary, max(len(summary)*2, 16)), receipts(parts, room))
 }
