@@ -68,8 +68,8 @@ func TestAPersonSaysWhatFollowsAnExhaustion(t *testing.T) {
 	}
 }
 
-// A call of the model that a person gave new attempts may be exhausted again, in the same turn. That is another
-// question: an answer to the first does not fit it, and it takes one of its own.
+// A call of the model that a person gave new attempts may be exhausted again, in the same turn. That is
+// another question: an answer to the first does not fit it, and it takes one of its own.
 func TestACallThatIsExhaustedAgainIsAnotherQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		set := policy.DefaultSet()

@@ -132,8 +132,8 @@ func TestAReplyOfManyCallsIsOneCallOfACycle(t *testing.T) {
 	}
 }
 
-// A planner is asked at a round at which the model is told, too, and lets the run go on: the model is told all
-// the same. With the default rounds of read-only tools this is the 30th.
+// A planner is asked at a round at which the model is told, too, and lets the run go on: the model is told
+// all the same. With the default rounds of read-only tools this is the 30th.
 func TestAPlannerThatFollowsTakesNoNudge(t *testing.T) {
 	tools, err := tool.NewSet(tool.New("look", "Looks.", func(context.Context, struct{}) (string, error) { return "ok", nil }, tool.ReadOnly()))
 	require.NoError(t, err)

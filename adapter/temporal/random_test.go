@@ -41,8 +41,8 @@ func takes(c random.Case) bool {
 	return c.Action.ID == "" && !c.Cancels()
 }
 
-// inOrder leaves out what is said in another order here. A policy is adjusted before a call of a model, and in
-// process after it. What is said with an answer comes when the call that follows has begun.
+// inOrder leaves out what is said in another order here. A policy is adjusted before a call of a model, and
+// in process after it. What is said with an answer comes when the call that follows has begun.
 func inOrder(c random.Case) bool {
 	for _, s := range c.Says {
 		if s.Asked && answersAtOnce(c) || !s.Asked && c.Adjust != nil {

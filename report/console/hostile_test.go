@@ -116,8 +116,8 @@ func TestAKeyIsToldNowhere(t *testing.T) {
 	assert.NotEqual(t, none, strings.TrimSpace(body(t, ask(t, whole, "GET", "/api/sessions?q=sk-proj-4"))))
 }
 
-// Values that a tool's schema marks as secret stand on no page, whatever they are: neither those that a person
-// was asked about nor those of other calls of the tool, in other runs too, valid or not.
+// Values that a tool's schema marks as secret stand on no page, whatever they are: neither those that a
+// person was asked about nor those of other calls of the tool, in other runs too, valid or not.
 func TestValuesMarkedAsSecretAreOnNoPage(t *testing.T) {
 	dir := journal.Dir(t.TempDir())
 	type card struct {
