@@ -95,7 +95,7 @@ func Restore(data []byte) (State, error) {
 func (st *State) consistent() error {
 	byTool := func(a, b toolSpent) int { return strings.Compare(a.Tool, b.Tool) }
 	byName := func(a, b session.Count) int { return strings.Compare(a.Tool, b.Tool) }
-	model, next := []Phase{Prompting, Calling, Running}, st.kept.Next
+	model, next, x := []Phase{Prompting, Calling, Running}, st.kept.Next, st.kept.Exhausted
 	for _, c := range []struct {
 		ok   bool
 		path string
@@ -109,8 +109,10 @@ func (st *State) consistent() error {
 			"not that of a single action"},
 		{st.Batch != nil || (st.Phase != Running && next != nextTools), "batch",
 			"missing, and calls are to be run"},
-		{st.kept.Exhausted != nil || len(st.kept.Consults) > 0 || st.Phase != Planning, "exhausted",
+		{x != nil || len(st.kept.Consults) > 0 || st.Phase != Planning, "exhausted",
 			"missing, and the planner is asked"},
+		{x == nil || x.Exhausted || x.Cycle != nil && len(x.Cycle.Calls) > 0, "exhausted.cycle",
+			"missing or without calls, and nothing has ended"},
 		{st.Phase != Waiting || st.waitBefore(next) != nil, "correction_wait and transport_wait",
 			"missing, and the run waits"},
 		{st.Outcome != nil || st.Phase != Stopped, "outcome", "missing, and the run is over"},
