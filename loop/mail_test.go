@@ -107,16 +107,22 @@ func askedPayer() *looptest.Model {
 	return looptest.NewModel(payCall("c1", `{"to":"Ann","amount":500}`), looptest.Say("Done."))
 }
 
+// pay begins a run that asks about a payment, and returns its end.
+func (p *payments) pay(t *testing.T, store *postbox) <-chan error {
+	done := make(chan error, 1)
+	go func() {
+		_, err := fixture.Run(t.Context(), askedPayer(), fixture.In(nil, store.open(t, "order-42")), loop.Input{Prompt: "Pay."}, p.config(t))
+		done <- err
+	}()
+	return done
+}
+
 // The words of another process reach a run that is live, within a second.
 func TestALiveRunTakesAnAnswerFromItsInbox(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var made payments
 		store := new(postbox)
-		done := make(chan error, 1)
-		go func() {
-			_, err := fixture.Run(t.Context(), askedPayer(), fixture.In(nil, store.open(t, "order-42")), loop.Input{Prompt: "Pay."}, made.config(t))
-			done <- err
-		}()
+		done := made.pay(t, store)
 		time.Sleep(time.Hour)
 		began := time.Now()
 		require.NoError(t, store.answer(t, store.pending(t)[0], machine.Approve))
@@ -139,11 +145,7 @@ func TestARunThatHasLostItsJournalTakesNothingFromTheInbox(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var made payments
 				store := new(postbox)
-				done := make(chan error, 1)
-				go func() {
-					_, err := fixture.Run(t.Context(), askedPayer(), fixture.In(nil, store.open(t, "order-42")), loop.Input{Prompt: "Pay."}, made.config(t))
-					done <- err
-				}()
+				done := made.pay(t, store)
 				time.Sleep(time.Hour)
 				store.lost.Store(true)
 				item.At = time.Now().UTC()

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -31,7 +32,11 @@ func secretsIn(in io.Reader) map[string][]string {
 		var line struct{ Record journal.Record }
 		if bytes.Contains(text, isForm) && json.Unmarshal(text, &line) == nil && line.Record.Note != nil {
 			n := line.Record.Note
-			all[n.Tool] = append(all[n.Tool], secretsOf(n.Schema)...)
+			for _, place := range secretsOf(n.Schema) {
+				if !slices.Contains(all[n.Tool], place) { // each run may have the same schema
+					all[n.Tool] = append(all[n.Tool], place)
+				}
+			}
 		}
 		if err != nil && err != bufio.ErrBufferFull {
 			return all
