@@ -137,8 +137,8 @@ func (c *check) runReply(e *env, p *policy.Set) error {
 		return err
 	}
 	return c.each(e, reader{
-		what: "a reply", inJournals: "reply with a call",
-		text: func(name string, text []byte) error { return one(name, message.Reply{Text: string(text)}) },
+		inJournals: "reply with a call",
+		text:       func(name string, text []byte) error { return one(name, message.Reply{Text: string(text)}) },
 		event: func(name string, ev *machine.Event) (bool, error) {
 			if ev.Reply == nil || len(ev.Reply.Calls) == 0 && ev.Reply.CallsOver == 0 {
 				return false, nil
@@ -149,8 +149,6 @@ func (c *check) runReply(e *env, p *policy.Set) error {
 }
 
 func (c *check) runCorpus(e *env, p *policy.Set) error {
-	seen := &progress{e: e}
-	defer seen.done()
 	var sum corpus.Tally
 	for q, err := range questions(c.corpus) {
 		if err != nil {
@@ -168,7 +166,6 @@ func (c *check) runCorpus(e *env, p *policy.Set) error {
 		for n, v := range verdicts {
 			c.count(v.OK, v.Unreadable())
 			sum.Add(v)
-			seen.every(sum.Replies, "replies")
 			if err := c.writeLine(e, corpusVerdict{q.ID, n, v}); err != nil {
 				return err
 			}

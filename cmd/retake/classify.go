@@ -63,7 +63,7 @@ func (c *classify) run(e *env) error {
 		return c.answer(e, name, v, func() { writeFault(e, v) })
 	}
 	return c.each(e, reader{
-		what: "an error", inJournals: "failure",
+		inJournals: "failure",
 		text: func(name string, text []byte) error {
 			r, err := c.read(text)
 			if err != nil {

@@ -24,8 +24,6 @@ type env struct {
 	in  io.Reader
 	out *bufio.Writer
 	err io.Writer
-	// typed is set if in is a terminal, watched if err is one.
-	typed, watched bool
 	paint
 	// after is time.After, or the clock of a test.
 	after func(time.Duration) <-chan time.Time
@@ -38,13 +36,11 @@ type env struct {
 func newEnv() *env {
 	return &env{
 		in: os.Stdin, out: bufio.NewWriterSize(os.Stdout, 1<<16), err: os.Stderr,
-		typed: isTerminal(os.Stdin), watched: isTerminal(os.Stderr),
-		paint: paint(isTerminal(os.Stdout) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"),
+		paint: paint(term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == "" &&
+			os.Getenv("TERM") != "dumb"),
 		after: time.After,
 	}
 }
-
-func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
 // end flushes the output and turns an error into the exit status.
 func (e *env) end(name string, err error) int {
@@ -79,13 +75,6 @@ func (e *env) printf(format string, args ...any) { fmt.Fprintf(e.out, format, ar
 // note writes a note to standard error.
 func (e *env) note(format string, args ...any) {
 	fmt.Fprintln(e.err, plainLines(fmt.Sprintf("note: "+format, args...)))
-}
-
-// awaits says so if a person has to type an input. what names its content.
-func (e *env) awaits(p place, what string) {
-	if p.path == standardInput && e.typed {
-		e.note("reading %s from the terminal; end it with Ctrl-D", what)
-	}
 }
 
 // json writes a value as one line. Characters that do not print are escaped.

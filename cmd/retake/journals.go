@@ -88,16 +88,13 @@ func each[T any](e *env, j *journals, work func(in io.Reader, key []byte) (T, er
 	if err != nil {
 		return err
 	}
-	seen := &progress{e: e}
-	defer seen.done()
 	for _, p := range j.places {
 		var result T
 		in, err := e.open(p)
 		if err == nil {
-			result, err = work(&reading{in, seen}, key)
+			result, err = work(in, key)
 			err = errors.Join(err, in.Close())
 		}
-		seen.done()
 		if err := use(p, result, err); err != nil {
 			return err
 		}

@@ -67,8 +67,8 @@ func declareNow(fs *flag.FlagSet, now *time.Time) {
 
 func (l *limits) run(e *env) error {
 	return l.each(e, reader{
-		what: "headers", inJournals: "failure with a rate limit",
-		text: func(name string, text []byte) error { return l.read(e, name, text) },
+		inJournals: "failure with a rate limit",
+		text:       func(name string, text []byte) error { return l.read(e, name, text) },
 		event: func(name string, ev *machine.Event) (bool, error) {
 			state := limitsOf(ev)
 			if state == nil {

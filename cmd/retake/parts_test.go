@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -91,17 +90,6 @@ func TestMilliseconds(t *testing.T) {
 		{time.Second + 1, "1000.000001"}, {1<<63 - 1, "9223372036854.775807"},
 	} {
 		assert.Equal(t, c.want, string(millis(c.d)))
-	}
-}
-
-func TestProgressIsForThoseWhoWatch(t *testing.T) {
-	for _, watched := range []bool{true, false} {
-		var shown bytes.Buffer
-		p := &progress{e: &env{err: &shown, watched: watched}}
-		p.say(1000, "replies")
-		p.read(3 << 20)
-		p.done()
-		assert.Equal(t, watched, shown.String() == "\r1000 replies\r3 MiB\r\x1b[K", shown.String())
 	}
 }
 

@@ -87,15 +87,6 @@ type begun struct {
 	io.Closer
 }
 
-// wasSealed reports whether what is read of a journal was sealed.
-func wasSealed(in io.Reader) bool {
-	if r, counts := in.(*reading); counts {
-		in = r.in
-	}
-	_, was := in.(unsealed)
-	return was
-}
-
 // sealedStart is how many bytes tell a sealed journal from others.
 const sealedStart = len(`{"hash":"`) + 32 + len(`","key":`)
 

@@ -93,7 +93,6 @@ func (s *show) run(e *env) error {
 
 // one shows one journal.
 func (s *show) one(e *env, p place) error {
-	e.awaits(p, "a journal")
 	in, err := e.open(p)
 	if err != nil {
 		return err
@@ -102,18 +101,16 @@ func (s *show) one(e *env, p place) error {
 	if s.follow {
 		return s.followed(e, p, in)
 	}
-	seen := &progress{e: e}
-	defer seen.done()
-	from, children := &reading{in, seen}, e.children(p)
-	switch {
+	switch children := e.children(p); {
 	case s.html:
-		return report.Page{Children: children}.HTML(e.out, from)
+		return report.Page{Children: children}.HTML(e.out, in)
 	case s.json:
-		return report.JSON(e.out, from)
+		return report.JSON(e.out, in)
+	default:
+		style := s.style(e)
+		style.Children = children
+		return report.Text(e.out, in, style)
 	}
-	style := s.style(e)
-	style.Children = children
-	return report.Text(e.out, from, style)
 }
 
 // children finds the sessions of agents beside a journal: in its folder or its database.

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"io"
 	"strings"
 	"time"
 	"unicode"
@@ -53,58 +51,4 @@ func bar[N int | time.Duration](part, whole N) string {
 		return ""
 	}
 	return strings.Repeat("█", max(1, int(float64(part)/float64(whole)*barWidth)))
-}
-
-// progress shows the progress of a long command, if standard error is a terminal.
-type progress struct {
-	e     *env
-	bytes int64
-	shown bool
-}
-
-// progressEvery is the number of steps between two lines of progress.
-const progressEvery = 500
-
-// say replaces the line.
-func (p *progress) say(n int64, what string) {
-	if p.e.watched {
-		fmt.Fprintf(p.e.err, "\r%d %s", n, what)
-		p.shown = true
-	}
-}
-
-// every replaces the line after each [progressEvery] steps.
-func (p *progress) every(n int, what string) {
-	if n%progressEvery == 0 {
-		p.say(int64(n), what)
-	}
-}
-
-// read adds the bytes that were read.
-func (p *progress) read(n int64) {
-	before := p.bytes >> 20
-	p.bytes += n
-	if now := p.bytes >> 20; now > before {
-		p.say(now, "MiB")
-	}
-}
-
-// done clears the line.
-func (p *progress) done() {
-	if p.shown {
-		fmt.Fprint(p.e.err, "\r\x1b[K")
-		p.shown = false
-	}
-}
-
-// reading is a reader that reports how much was read.
-type reading struct {
-	in   io.Reader
-	seen *progress
-}
-
-func (r *reading) Read(p []byte) (int, error) {
-	n, err := r.in.Read(p)
-	r.seen.read(int64(n))
-	return n, err
 }

@@ -51,8 +51,8 @@ func filesIn(folder string) (files []string, err error) {
 
 // reader is what a command does with its inputs.
 type reader struct {
-	// what names the content of a text: "a reply". inJournals is the noun for what is taken from journals.
-	what, inJournals string
+	// inJournals is the noun for what is taken from journals.
+	inJournals string
 	// text uses a text.
 	text func(name string, text []byte) error
 	// event uses an event of a journal, and reports whether it had what the command is about.
@@ -85,7 +85,7 @@ func (t *texts) one(e *env, p place, r reader) error {
 		}
 		return errors.Join(t.journal(e, p, in, r), in.Close())
 	}
-	text, err := e.text(p, r.what)
+	text, err := e.text(p)
 	if err != nil {
 		return err
 	}
@@ -132,8 +132,7 @@ func (t *texts) journal(e *env, p place, in io.Reader, r reader) (refused error)
 }
 
 // text reads a file, or standard input.
-func (e *env) text(p place, what string) ([]byte, error) {
-	e.awaits(p, what)
+func (e *env) text(p place) ([]byte, error) {
 	f, err := e.open(p)
 	if err != nil {
 		return nil, err

@@ -166,7 +166,7 @@ func (t *tune) questions(e *env) (text []byte, found bool, err error) {
 	if len(asked) != 1 || asked[0].session != "" || isDatabase(t.corpus) {
 		return nil, false, nil
 	}
-	if text, err = e.text(asked[0], "a corpus or a journal"); err != nil || isJournal(text) {
+	if text, err = e.text(asked[0]); err != nil || isJournal(text) {
 		return nil, false, err
 	}
 	return text, true, nil
@@ -180,9 +180,6 @@ func (t *tune) play(e *env, text []byte, all []*candidate) error {
 				"name the model of the corpus", c.Name, t.model)
 		}
 	}
-	seen := &progress{e: e}
-	defer seen.done()
-	played := 0
 	for q, err := range corpus.Read(t.corpus, strings.NewReader(string(text))) {
 		if err != nil {
 			return err
@@ -196,8 +193,6 @@ func (t *tune) play(e *env, text []byte, all []*candidate) error {
 			st := &run.State
 			c.add(st.Turn, run.Attempt > 0, t.cost(st.Usage, st.Charged.Cost), st.Usage, st.Waited)
 		}
-		played++
-		seen.every(played, "sessions")
 	}
 	return nil
 }

@@ -51,7 +51,8 @@ type verified struct {
 func (v *verify) run(e *env) error {
 	damaged, bad := 0, 0
 	check := func(in io.Reader, _ []byte) (verified, error) {
-		r, sealed := journal.NewReader(in), wasSealed(in)
+		r := journal.NewReader(in)
+		_, sealed := in.(unsealed)
 		for {
 			if _, err := r.Next(); errors.Is(err, io.EOF) {
 				return verified{OK: true, Records: r.Line(), Torn: r.TornBytes(), Hash: r.Hash(),
