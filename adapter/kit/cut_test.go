@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/adapter/kit"
-	"github.com/retake-go/retake/adapter/kit/kittest"
 	"github.com/retake-go/retake/fault"
 )
 
@@ -24,13 +23,13 @@ func TestEveryCutIsOfTheNetwork(t *testing.T) {
 	var mu sync.Mutex
 	seen := map[string]bool{}
 	t.Run("servers", func(t *testing.T) {
-		for _, cut := range kittest.Cuts() {
-			t.Run(cut.Name, func(t *testing.T) {
-				url, client := cut.Start(t)
+		for _, cut := range cuts() {
+			t.Run(cut.name, func(t *testing.T) {
+				url, client := cut.start(t)
 				// A reader without a name has no second copy for net/http to repeat the request with.
 				status, err := exchange(t, client, url, io.MultiReader(strings.NewReader("{}")))
 				require.Error(t, err)
-				assert.Equal(t, cut.MidReply, status == 200, "a response came: %v", err)
+				assert.Equal(t, cut.midReply, status == 200, "a response came: %v", err)
 				h := kit.Head{Provider: "p", Status: status}
 				own, ok := errors.AsType[*kit.Error](h.Fail(t.Context(), kit.Trouble{Cause: err}))
 				require.True(t, ok)
@@ -66,6 +65,46 @@ func exchange(t *testing.T, client *http.Client, url string, body io.Reader) (st
 	defer resp.Body.Close()
 	_, err = io.Copy(io.Discard, kit.Bounded(resp.Body))
 	return resp.StatusCode, err
+}
+
+// A server with another protocol is a wrong address, which no retry puts right.
+func TestAServerOfAnotherProtocol(t *testing.T) {
+	const noTLSHere = "the server does not speak TLS: the address or its port is wrong"
+	const wantsTLS = "the server speaks TLS: the address must begin with https"
+	const refusal = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"
+	for name, c := range map[string]struct {
+		scheme string
+		serve  conn
+		want   string
+	}{
+		"TLS alert": {"http", once("\x15\x03\x01\x00\x02\x02\x16"),
+			"the server does not speak plain HTTP: the address or its port is wrong"},
+		"HTTP":      {"https", noTLS("HTTP/1.1 400 Bad Request\r\n\r\n"), noTLSHere},
+		"SSH":       {"https", noTLS("SSH-2.0-OpenSSH_9.9\r\n"), noTLSHere},
+		"TLS of Go": {"http", once(refusal + "Client sent an HTTP request to an HTTPS server.\n"), wantsTLS},
+		"TLS, nginx": {"http", once(refusal + "<html><head><title>400 The plain HTTP request was sent to HTTPS " +
+			"port</title></head><body><center><h1>400 Bad Request</h1></center></body></html>"), wantsTLS},
+		"TLS, Apache": {"http", once(refusal + "<p>Reason: You're speaking plain HTTP to an SSL-enabled server " +
+			"port.<br />Instead use the HTTPS scheme to access this URL, please.</p>"), wantsTLS},
+	} {
+		t.Run(name, func(t *testing.T) {
+			url, client := start(t, false, c.serve)
+			h := kit.Head{Provider: "p"}
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, strings.Replace(url, "http", c.scheme, 1),
+				strings.NewReader("{}"))
+			require.NoError(t, err)
+			resp, err := h.Send(r, client.Do)
+			if err == nil {
+				require.NoError(t, resp.Body.Close())
+				err = errors.New("refused")
+			}
+			own, ok := errors.AsType[*kit.Error](h.Fail(t.Context(), kit.Trouble{Cause: err}))
+			require.True(t, ok)
+			assert.Equal(t, fault.Config, own.Class)
+			assert.True(t, own.Failure().Final)
+			assert.ErrorContains(t, own, c.want)
+		})
+	}
 }
 
 // The text that Go's own server answers to plain HTTP where it speaks TLS.

@@ -16,7 +16,7 @@
 //	replies    a good reply is read by what it is, whatever its head says, and streamed if asked for
 //	bodies     a good response without a reply is an error of one class
 //	errors     a refusal is an error of its class with its rate limits, and nothing is asked twice
-//	cuts       a response that breaks anywhere is of class network
+//	cuts       a response that breaks, over HTTP/1.1 or HTTP/2, is of class network
 //	redirects  the key goes to no other host, port or scheme
 //	keys       a key that a server repeats is in no error, failure or journal
 //	wire       scripts of one call: golden requests and outcomes

@@ -1,4 +1,4 @@
-package kittest
+package kit_test
 
 import (
 	"bufio"
@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,35 +21,35 @@ import (
 	"time"
 )
 
-// Cut is a server that breaks the connection, the stream or the body of its response.
-type Cut struct {
-	// Name says how.
-	Name string
-	// MidReply is set if the status and the headers came.
-	MidReply bool
-	// Start starts the server. Each call starts another one.
-	Start func(t testing.TB) (url string, client *http.Client)
+// breaks is a server that breaks the connection, the stream or the body of its response.
+type breaks struct {
+	// name says how.
+	name string
+	// midReply is set if the status and the headers came.
+	midReply bool
+	// start starts the server. Each call starts another one.
+	start func(t testing.TB) (url string, client *http.Client)
 }
 
 // conn serves a connection, whose first bytes may have been read.
 type conn func(net.Conn, *bufio.Reader)
 
-// Cuts returns the ways to break a response that a client of net/http may meet over HTTP/1.1, HTTP/2 and TLS.
-func Cuts() []Cut {
-	var all []Cut
+// cuts returns the ways to break a response that a client of net/http may meet over HTTP/1.1, HTTP/2 and TLS.
+func cuts() []breaks {
+	var all []breaks
 	for name, says := range plainCuts() {
-		all = append(all, Cut{"HTTP/1.1 " + name, strings.Contains(says, "\r\n\r\n"), plainly(once(says))})
+		all = append(all, breaks{"HTTP/1.1 " + name, strings.Contains(says, "\r\n\r\n"), plainly(once(says))})
 	}
 	for name, after := range tlsCuts {
-		all = append(all, Cut{"TLS " + name, true, overTLS(func(c net.Conn, r *bufio.Reader) {
+		all = append(all, breaks{"TLS " + name, true, overTLS(func(c net.Conn, r *bufio.Reader) {
 			once(begins)(c, r)
 			_, _ = io.WriteString(c.(*tls.Conn).NetConn(), after)
 		})})
 	}
-	all = append(all, Cut{"HTTP/1.1 reset", true, plainly(func(c net.Conn, r *bufio.Reader) {
+	all = append(all, breaks{"HTTP/1.1 reset", true, plainly(func(c net.Conn, r *bufio.Reader) {
 		once(begins)(c, r)
 		_ = c.(*net.TCPConn).SetLinger(0)
-	})}, Cut{"HTTP/1.1 idle", false, closesIdle})
+	})}, breaks{"HTTP/1.1 idle", false, closesIdle})
 	for code := range uint32(14) { // all that RFC 9113 has
 		all = append(all, framed(fmt.Sprintf("reset %d", code), true, func(stream uint32) []byte {
 			return slice(begun(stream), frame(rstStream, 0, stream, number(code)))
@@ -75,7 +76,7 @@ func Cuts() []Cut {
 			return slice(frame(headers, endHeaders, stream, []byte("\x88\x0f\x0d\x011")),
 				frame(data, endStream, stream, []byte("{}")))
 		}),
-		Cut{"HTTP/2 lost", false, losesPings}, Cut{"HTTP/2 refused", false, refuses})
+		breaks{"HTTP/2 lost", false, losesPings}, breaks{"HTTP/2 refused", false, refuses})
 }
 
 const (
@@ -243,9 +244,23 @@ func (n *noticed) Close() error {
 	return err
 }
 
+// onConn calls a function once a connection for a request is found. The request's body cannot be read twice,
+// so that net/http does not repeat the request.
+type onConn struct {
+	base http.RoundTripper
+	call func()
+}
+
+func (l onConn) RoundTrip(r *http.Request) (*http.Response, error) {
+	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { l.call() }}
+	r = r.WithContext(httptrace.WithClientTrace(r.Context(), trace))
+	r.GetBody = nil
+	return l.base.RoundTrip(r)
+}
+
 // framed is a server of HTTP/2 that answers a request with raw frames and closes the connection.
-func framed(name string, midReply bool, says func(stream uint32) []byte) Cut {
-	return Cut{"HTTP/2 " + name, midReply,
+func framed(name string, midReply bool, says func(stream uint32) []byte) breaks {
+	return breaks{"HTTP/2 " + name, midReply,
 		overTLS(func(c net.Conn, r *bufio.Reader) { answerFrames(c, r, says) }, "h2")}
 }
 
