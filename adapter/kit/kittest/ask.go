@@ -15,20 +15,20 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Booking is the argument of book_room.
-type Booking struct {
+// booking is the argument of book_room.
+type booking struct {
 	City   string `json:"city" validate:"required" jsonschema:"description=Where to stay"`
 	Nights int    `json:"nights" validate:"min=1,max=30"`
 	Room   string `json:"room" validate:"oneof=single double"`
 }
 
-// Receipt is the result of book_room.
-type Receipt struct {
+// receipt is the result of book_room.
+type receipt struct {
 	Receipt string `json:"receipt"`
 }
 
-// Itinerary is the structured answer of the ask "output".
-type Itinerary struct {
+// itinerary is the structured answer of the ask "output".
+type itinerary struct {
 	City    string   `json:"city" validate:"required"`
 	Nights  int      `json:"nights" validate:"min=1,max=30"`
 	Receipt string   `json:"receipt" validate:"required,startswith=R-"`
@@ -37,8 +37,8 @@ type Itinerary struct {
 
 // BookRoom is the tool of the asks and the stories.
 func BookRoom() *tool.Tool {
-	return tool.New("book_room", "Book a hotel room.", func(_ context.Context, b Booking) (Receipt, error) {
-		return Receipt{fmt.Sprintf("R-%s-%d", strings.ToLower(b.City), b.Nights)}, nil
+	return tool.New("book_room", "Book a hotel room.", func(_ context.Context, b booking) (receipt, error) {
+		return receipt{fmt.Sprintf("R-%s-%d", strings.ToLower(b.City), b.Nights)}, nil
 	})
 }
 
@@ -53,7 +53,7 @@ func HotelFind() *tool.Tool {
 
 // Asks returns the requests that files may name, by name. Each call makes new ones.
 func Asks() map[string]loop.Request {
-	typed, err := schema.For[Itinerary]()
+	typed, err := schema.For[itinerary]()
 	if err != nil {
 		panic(err)
 	}

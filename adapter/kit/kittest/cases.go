@@ -9,8 +9,8 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// Cases returns the files that [Run] needs, sorted.
-func Cases() []string { return slices.Sorted(maps.Keys(cases)) }
+// caseNames returns the files that [Run] needs, sorted.
+func caseNames() []string { return slices.Sorted(maps.Keys(cases)) }
 
 // need is what the outcome of a case must have, in words.
 type need struct {

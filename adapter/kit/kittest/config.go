@@ -40,7 +40,7 @@ type Config struct {
 	Opaque []string
 	// Scripts is a directory with the files of calls (wire) and of runs (story); empty for none.
 	Scripts string
-	// Without has cases of [Cases] that are impossible with the provider, each with the reason.
+	// Without has cases that are impossible with the provider, each with the reason.
 	Without map[string]string
 }
 
@@ -131,7 +131,7 @@ func nameOf(path string) string { return strings.TrimSuffix(filepath.Base(path),
 // missing returns cases without a file or excuse, and excuses that are not needed.
 func missing(names []string, without map[string]string) []string {
 	var faults []string
-	for _, name := range Cases() {
+	for _, name := range caseNames() {
 		there := slices.Contains(names, name)
 		reason, excused := without[name]
 		switch {
@@ -144,8 +144,8 @@ func missing(names []string, without map[string]string) []string {
 		}
 	}
 	for name := range without {
-		if !slices.Contains(Cases(), name) {
-			faults = append(faults, name+" is excused and no case: see Cases")
+		if !slices.Contains(caseNames(), name) {
+			faults = append(faults, name+" is excused and no case: take it out of Without")
 		}
 	}
 	slices.Sort(faults)

@@ -71,9 +71,9 @@
 //
 // # Cases
 //
-// [Cases] lists the files that every adapter must have, and what each outcome must contain besides its
-// golden. Other files are allowed. [Config].Without has the cases that are impossible with a provider, with
-// the reason.
+// There is a file for each case that every adapter must have ([Run] names those that are missing), and each
+// outcome must contain what the case is about besides its golden. Other files are allowed. [Config].Without
+// has the cases that are impossible with a provider, with the reason.
 //
 // # Stories
 //

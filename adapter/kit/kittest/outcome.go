@@ -36,7 +36,7 @@ func ask(t testing.TB, s *Server, model loop.Model, req loop.Request) outcome {
 	defer cancel()
 	o := outcome{asked: req, url: s.URL, hung: slices.ContainsFunc(s.script,
 		func(p response) bool { return p.order == "hang" })}
-	s.OnHang(cancel)
+	s.whenItHangs(cancel)
 	if req.Stream != nil {
 		req.Stream = func(d loop.Delta) { o.deltas = append(o.deltas, d) }
 	}

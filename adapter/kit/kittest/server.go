@@ -59,8 +59,8 @@ func (s *Server) Requests() []string {
 	return append([]string(nil), s.seen...)
 }
 
-// OnHang calls f after all of a hanging response is written; f usually cancels the caller's context.
-func (s *Server) OnHang(f func()) {
+// whenItHangs calls f after all of a hanging response is written; f cancels the caller's context.
+func (s *Server) whenItHangs(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.onHang = f

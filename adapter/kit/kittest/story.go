@@ -27,7 +27,7 @@ var receipts = session.StateSlice[string]("receipts")
 
 // keepReceipt is the reducer of the stories.
 func keepReceipt(_ reducer.View[string], e session.ToolResultEvent) (reducer.Change[string], error) {
-	var r Receipt
+	var r receipt
 	if err := json.Unmarshal(e.Result, &r); err != nil {
 		return reducer.None[string](), err
 	}

@@ -35,14 +35,14 @@ func TestStory(t *testing.T) {
 }
 
 func TestEveryCaseIsThereOrExcused(t *testing.T) {
-	all := Cases()
+	all := caseNames()
 	assert.Empty(t, missing(all, nil))
 	assert.Empty(t, missing(append(all[1:], "a_case_of_its_own"), map[string]string{all[0]: "has none"}))
 	assert.Equal(t, []string{
 		all[0] + " is there and excused: take it out of Without",
 		all[1] + " is excused without a reason: give one",
 		all[2] + ".txtar is missing: write it, or excuse it in Without",
-		"nonsense is excused and no case: see Cases",
+		"nonsense is excused and no case: take it out of Without",
 	}, missing(append(all[3:], all[0]), map[string]string{all[0]: "has none", all[1]: " ", "nonsense": "has none"}))
 }
 
