@@ -52,8 +52,13 @@ func policyName(of string) string {
 
 // said returns the value of a field with its origin.
 func said(e policy.Explained) string {
-	text := fieldDifference{Field: e.Value, Layer: e.Layer, Source: e.Source}.String()
-	return strings.TrimSpace(text)
+	switch {
+	case e.Layer == "":
+		return e.Value
+	case e.Source == "":
+		return e.Value + " (" + e.Layer + ")"
+	}
+	return e.Value + " (" + e.Layer + ", " + e.Source + ")"
 }
 
 func offered(schema string) string {

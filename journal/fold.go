@@ -288,7 +288,7 @@ func (f *Fold) decided(recorded Decision) error {
 	if f.lacksKey() {
 		recorded.Prompt, now.Prompt = "", ""
 	}
-	return f.difference(recorded, now)
+	return difference(f.events, f.last.Kind, recorded, now)
 }
 
 // matches reports whether the bytes of a recorded decision equal today's. If not, they may still be equal.

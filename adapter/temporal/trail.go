@@ -90,7 +90,7 @@ func (f *flow) compare(event int, then, now trailStep) error {
 	case then.Event != now.Event:
 		return fmt.Errorf("event %d: it was %s, now it is %s", event, then.Event, now.Event)
 	case then.Decision != nil && now.Decision != nil:
-		return journal.Compare(f.st, int64(event), now.Event, *then.Decision, *now.Decision)
+		return journal.Compare(int64(event), now.Event, *then.Decision, *now.Decision)
 	}
 	was, is := then.sentences(), now.sentences()
 	if slices.Equal(was, is) {

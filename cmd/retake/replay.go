@@ -18,8 +18,8 @@ var replayCommand = command{
 	usage:   []string{"replay [-key FILE] [-json] JOURNAL..."},
 	about: `
 Runs each journal through today's code, without models, tools or waits, and compares every decision and prompt
-with the recorded one. It explains the first difference of a journal: the decision then and now, the rule
-behind it, the fields of the policy that it depends on, and each value that changed.
+with the recorded one. It explains the first difference of a journal: the decision then and now, and each
+value that changed.
 ` + journalArgs + `.
 
 A last line that was cut off is mentioned, but it is no difference, for a killed process leaves one. Prompts
