@@ -60,7 +60,7 @@ func (r *Reader) raw() ([]byte, error) {
 	line, err := r.readLine()
 	if zeros := r.in.zeros; errors.Is(err, io.EOF) && int64(len(line))+zeros > 0 {
 		if r.line == 0 && !begins(line) {
-			return nil, &CorruptError{Line: 1, Why: notALine(line)}
+			return nil, &CorruptError{Line: 1, Why: notALine}
 		}
 		r.tornBytes = int64(len(line)) + zeros
 		r.torn = bytes.Clone(line[:min(len(line), keptTorn-keptZeros)])
@@ -91,27 +91,13 @@ func (r *Reader) notALine(text []byte) error {
 	if sealed, err := sealedline.Parse(text); err == nil {
 		return &SealedError{Line: r.line, Key: sealed.Key, session: sealed.Session}
 	}
-	return &CorruptError{Line: r.line, Offset: r.offset, Why: notALine(text)}
+	return &CorruptError{Line: r.line, Offset: r.offset, Why: notALine}
 }
 
-// notALine says why a text is not a line of a journal, with special texts for what editors and text-mode
-// copies do.
-func notALine(text []byte) string {
-	unmarked, marked := bytes.CutPrefix(text, []byte("\ufeff"))
-	uncut, cr := bytes.CutSuffix(text, []byte("\r"))
-	_, _, whole := cutLine(uncut)
-	switch {
-	case marked && begins(unmarked):
-		return "it begins with a byte order mark (EF BB BF): take these three bytes off, or copy the file byte " +
-			"for byte"
-	case bytes.HasPrefix(text, []byte("\xff\xfe")), bytes.HasPrefix(text, []byte("\xfe\xff")):
-		return "it is UTF-16: a journal is UTF-8 without a byte order mark; copy the file byte for byte"
-	case cr && whole:
-		return "it ends with CR LF: the lines of a journal end with LF alone; take the CRs off, or copy the file " +
-			"byte for byte"
-	}
-	return `it is no line of a journal: {"hash":…,"record":…} is wanted`
-}
+// notALine says what a text that is no line of a journal should be, also what editors and text-mode copies
+// make of one.
+const notALine = `it is no line of a journal: {"hash":…,"record":…} is wanted, in UTF-8 without a byte order mark, and ` +
+	"a line feed alone at its end; copy the file byte for byte"
 
 // begins reports whether a torn first line may be the beginning of a journal, so that other files are
 // refused. A loss of power may leave zeros in it.

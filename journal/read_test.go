@@ -30,41 +30,34 @@ func utf16of(text []byte, order func(uint16) []byte) []byte {
 	return out
 }
 
-// Damage by editors and text-mode copies is reported by name.
+// What editors and text-mode copies make of a journal is refused with words that name each of their changes.
 func TestAJournalThatWasCopiedAsText(t *testing.T) {
 	whole, err := os.ReadFile(filepath.Join(v1, "corrected.jsonl"))
 	require.NoError(t, err)
 	lines := bytes.SplitAfter(whole, []byte("\n"))
 	crlf := func(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n")) }
 	marked := append([]byte("\ufeff"), whole...)
-	const mark = "journal: line 1 (offset 0): it begins with a byte order mark (EF BB BF): " +
-		"take these three bytes off, or copy the file byte for byte"
-	const wide = "journal: line 1 (offset 0): it is UTF-16: a journal is UTF-8 without a byte order mark; copy the file byte for byte"
-	const other = `it is no line of a journal: {"hash":…,"record":…} is wanted`
-	tests := map[string]struct {
-		text []byte
-		want string
-	}{
-		"mark":                    {marked, mark},
-		"mark, torn":              {marked[:60], mark},
-		"mark, and CRs":           {crlf(marked), mark},
-		"mark of a prose":         {[]byte("\ufeffonce upon a time\n"), other},
-		"UTF-16, low byte first":  {utf16of(whole, func(u uint16) []byte { return []byte{byte(u), byte(u >> 8)} }), wide},
-		"UTF-16, high byte first": {utf16of(whole, func(u uint16) []byte { return []byte{byte(u >> 8), byte(u)} }), wide},
-		"CRs": {crlf(whole), "journal: line 1 (offset 0): it ends with CR LF: the lines of a journal end with LF alone; " +
-			"take the CRs off, or copy the file byte for byte"},
-		"CR from a later line on": {append(bytes.Clone(lines[0]), crlf(lines[1])...), "line 2 (offset "},
-		"prose with a CR":         {[]byte("once upon a time\r\n"), other},
-	}
-	for name, test := range tests {
+	const want = `it is no line of a journal: {"hash":…,"record":…} is wanted, in UTF-8 without a byte order mark, ` +
+		"and a line feed alone at its end; copy the file byte for byte"
+	for name, text := range map[string][]byte{
+		"mark":                    marked,
+		"mark, torn":              marked[:60],
+		"mark, and CRs":           crlf(marked),
+		"mark of a prose":         []byte("\ufeffonce upon a time\n"),
+		"UTF-16, low byte first":  utf16of(whole, func(u uint16) []byte { return []byte{byte(u), byte(u >> 8)} }),
+		"UTF-16, high byte first": utf16of(whole, func(u uint16) []byte { return []byte{byte(u >> 8), byte(u)} }),
+		"CRs":                     crlf(whole),
+		"CR from a later line on": append(bytes.Clone(lines[0]), crlf(lines[1])...),
+		"prose with a CR":         []byte("once upon a time\r\n"),
+	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := journal.Replay(bytes.NewReader(test.text), nil)
+			_, err := journal.Replay(bytes.NewReader(text), nil)
 			require.ErrorIs(t, err, journal.ErrCorrupt)
-			assert.ErrorContains(t, err, test.want)
+			assert.ErrorContains(t, err, want)
 			dir := t.TempDir()
-			require.NoError(t, os.WriteFile(filepath.Join(dir, "order-42.jsonl"), test.text, 0o600))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "order-42.jsonl"), text, 0o600))
 			_, err = journal.Open(context.Background(), journal.Dir(dir), "order-42", journal.Settings{})
-			assert.ErrorContains(t, err, test.want)
+			assert.ErrorContains(t, err, want)
 		})
 	}
 }
