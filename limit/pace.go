@@ -42,9 +42,14 @@ func (st *State) cost(w *Paced, tokens int64) int64 {
 	return min(scaled(takes(w.Resource, tokens)*100, w.Period*st.Config.Parts, w.Limit*99), int64(maxTime))
 }
 
-// every is the time between calls with so many tokens each, by the pace and all windows.
+// every is the time between calls with so many tokens each, by the pace and all windows. There is no pace
+// while the limiter is open.
 func (st *State) every(tokens int64) int64 {
-	return max(scaled(second, milli, st.Pace), st.everyOfWindows(tokens), 1)
+	gap := int64(1)
+	if !st.Open {
+		gap = max(scaled(second, milli, st.Pace), gap)
+	}
+	return max(gap, st.everyOfWindows(tokens))
 }
 
 // everyOfWindows is that time by the windows alone; 0 if none is known.

@@ -216,7 +216,7 @@ func (st *State) Next() (time.Time, bool) {
 func (st *State) due(q *queue) int64 {
 	w := &(*q)[0]
 	at := st.ready(w, st.Waiting()-1)
-	if w.Shared && !st.Breaker.Open && at != never {
+	if w.Shared && !st.Breaker.Open && !st.full() && at != never {
 		at -= st.ahead()
 	}
 	return at

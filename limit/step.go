@@ -232,7 +232,7 @@ func (st *State) ready(w *waiter, others int) int64 {
 	} else if w.Retry && st.Budget <= fullBudget/2 {
 		at = max(at, st.LastRetry+second)
 	}
-	if c := st.concurrency(); c > 0 && st.InFlight >= c {
+	if st.full() {
 		at = max(at, st.lost())
 	}
 	if st.Config.Shared {
@@ -258,6 +258,12 @@ func (st *State) concurrency() int64 {
 		return 0
 	}
 	return max(st.Config.Concurrency/st.Config.Parts, 1)
+}
+
+// full reports whether no further call may be in flight.
+func (st *State) full() bool {
+	c := st.concurrency()
+	return c > 0 && st.InFlight >= c
 }
 
 // lost is when the first call that is out counts as lost.
@@ -306,11 +312,7 @@ func (s *step) grant(w *waiter) {
 func (s *step) take(w *waiter, share *Share) {
 	from, tokens := max(s.ready(w, s.Waiting()), s.Now), s.reserve(w)
 	every := s.every(tokens)
-	switch {
-	case share.Probe:
-	case s.Open:
-		share.Calls = w.Calls
-	default:
+	if !share.Probe {
 		share.Calls = min(w.Calls, max(s.lease()/every, 1))
 	}
 	if from < s.even() {
@@ -341,7 +343,7 @@ func (s *step) take(w *waiter, share *Share) {
 	if w.Shared {
 		share.Queue = time.Duration(s.serving(s.behind()+w.Calls-share.Calls, tokens))
 	}
-	if share.Calls == 1 {
+	if share.Calls == 1 || s.Open {
 		every = 0
 	}
 	share.From, share.Every = time.Unix(0, from).UTC(), time.Duration(every)

@@ -661,3 +661,25 @@ func TestRefusalsThatNoPaceMendsLeaveACallNowAndThen(t *testing.T) {
 		require.LessOrEqual(t, made[n]-made[n-1], 102*time.Second)
 	}
 }
+
+// A limiter that is full lends nothing before its time: what is out may be settled a moment before it is lost.
+func TestNothingIsLentWhileAllThatMayBeAreOut(t *testing.T) {
+	l := newLimiter(t, limit.Config{Concurrency: 1, Hold: time.Second, Windows: tenASecond.Windows})
+	l.ask(1)
+	l.step(limit.Event{Kind: limit.Ask, ID: 2, Shared: true, Calls: 3})
+	l.now = time.Second - 10*time.Millisecond
+	assert.Empty(t, l.step(limit.Event{Kind: limit.Tick}))
+	l.now = time.Second
+	fx := l.step(limit.Event{Kind: limit.Tick})
+	require.Len(t, fx, 1)
+	assert.Equal(t, int64(1), fx[0].Share.Calls)
+}
+
+// An open limiter lends all at once.
+func TestAnOpenLimiterLendsAll(t *testing.T) {
+	l := newLimiter(t, limit.Config{Open: true})
+	fx := l.step(limit.Event{Kind: limit.Ask, ID: 1, Shared: true, Calls: 300})
+	require.Len(t, fx, 1)
+	assert.Equal(t, int64(300), fx[0].Share.Calls)
+	assert.Zero(t, fx[0].Share.Every)
+}

@@ -354,3 +354,14 @@ func TestSessionsThatTheLimiterGivesUpAreLost(t *testing.T) {
 		})
 	}
 }
+
+// An open limiter lends all that is asked for, to be called at once.
+func TestAnOpenLimiterIsOpenInAllProcesses(t *testing.T) {
+	for _, processes := range []int{1, 8} {
+		s := fleet()
+		s.Processes, s.Limit.Open, s.ArriveOver = processes, true, 0
+		s.Provider.RequestsPerSecond, s.Provider.TokensPerMinute = 5000*backoff.One, 0
+		r := run(t, s)
+		assert.GreaterOrEqual(t, r.Seconds[0].Served+r.Seconds[1].Served, int64(1000))
+	}
+}
