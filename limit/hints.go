@@ -60,7 +60,7 @@ func (s *step) paced(resource string, limit, period int64) (p *Paced, changed bo
 	w.spend(s.Now, limit)
 	if given := s.Given.of(resource); s.Now-s.Since < period { // all of it took from the window
 		free := s.Now + scaled(period, 100, 99) // the window is at most used up
-		w.Spent, w.Next = [5]int64{}, min(max(w.Next, s.Since+scaled(given, cost, 1)), free)
+		w.Spent, w.Next = [quarters]int64{}, min(max(w.Next, s.Since+scaled(given, cost, 1)), free)
 		w.spend(s.Now, given)
 	}
 	s.Windows = append(s.Windows, w)

@@ -34,31 +34,33 @@ func (w *Paced) left(now, parts int64) int64 {
 }
 
 // spend notes what was granted.
-func (w *Paced) spend(now, n int64) {
+func (w *Paced) spend(at, n int64) {
 	w.Left -= n
-	w.add(now, w.Period, n)
+	w.add(at, w.Period, n)
 }
 
-func quarter(now, period int64) int64 { return now / (period / 4) }
+func quarter(at, period int64) int64 { return at / (period / 4) }
 
 // until reports whether r can be what was counted by then.
 func (r *recent) until(now, period int64) bool {
 	return r.Quarter >= 0 && r.Quarter <= quarter(now, period)
 }
 
-func (r *recent) add(now, period, n int64) {
-	q := max(quarter(now, period), r.Quarter)
-	for k := max(r.Quarter+1, q-4); k <= q; k++ {
-		r.Spent[k%5] = 0
+// add counts in the quarter of a time, unless that has passed for longer than a period.
+func (r *recent) add(at, period, n int64) {
+	q := quarter(at, period)
+	for k := max(r.Quarter+1, q-quarters+1); k <= q; k++ {
+		r.Spent[k%quarters] = 0
 	}
-	r.Quarter = q
-	r.Spent[q%5] += n
+	if r.Quarter = max(r.Quarter, q); q > r.Quarter-quarters {
+		r.Spent[q%quarters] += n
+	}
 }
 
-// sum is what was counted in the last period, or up to a quarter more.
+// sum is what was counted in the last period, or up to a quarter more, and in the quarter that comes.
 func (r *recent) sum(now, period int64) (n int64) {
-	for k := max(quarter(now, period)-4, 0); k <= r.Quarter; k++ {
-		n += r.Spent[k%5]
+	for k := max(quarter(now, period)-4, r.Quarter-quarters+1, 0); k <= r.Quarter; k++ {
+		n += r.Spent[k%quarters]
 	}
 	return n
 }
@@ -84,7 +86,7 @@ func (st *State) spread(w *Paced, from, calls, tokens int64) {
 	took := calls * st.cost(w, tokens)
 	full := scaled(w.Period, 100, 99)
 	w.Next = min(max(w.Next, from)+took, from+max(full, took))
-	w.spend(from, calls*takes(w.Resource, tokens))
+	w.spend(min(from, st.Now+w.Period/4), calls*takes(w.Resource, tokens))
 }
 
 // takes is what a call with so many tokens takes of a resource.

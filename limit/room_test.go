@@ -123,3 +123,35 @@ func TestAfterARefusalTheLoneUserIsSpread(t *testing.T) {
 	l.settle(limit.Served, 5)
 	assert.Equal(t, ids(6, 10), l.ask(ids(6, 10)...))
 }
+
+// What was lent for the next quarter of a window does not make room in this one.
+func TestWhatIsLentAheadIsNoRoom(t *testing.T) {
+	l := newLimiter(t, limit.Config{Windows: []limit.Window{{Resource: "requests", Limit: 3, Period: time.Second}}})
+	l.now = 490 * time.Millisecond
+	require.Len(t, l.ask(1, 2, 3), 3)
+	l.settle(limit.Served, 1, 2, 3)
+	l.ask(4, 5)
+	l.now = 1460 * time.Millisecond
+	l.step(limit.Event{Kind: limit.Ask, ID: 6, Shared: true})
+	l.step(limit.Event{Kind: limit.Leave, IDs: []int64{4, 5}})
+	assert.Empty(t, l.ask(7), "four in a second")
+}
+
+// What a call did not use of its estimate is room in its own minute, and not in a later one.
+func TestWhatALongCallLeavesIsNoRoomForLaterOnes(t *testing.T) {
+	l := newLimiter(t, limit.Config{Windows: []limit.Window{
+		{Resource: "tokens", Limit: 100_000, Period: time.Minute}, {Resource: "requests", Limit: 100, Period: time.Second},
+	}})
+	ask := func(id, tokens int64) bool {
+		return len(granted(l.step(limit.Event{Kind: limit.Ask, ID: id, Tokens: tokens}))) > 0
+	}
+	require.True(t, ask(1, 80_000))
+	l.now = 80 * time.Second
+	require.True(t, ask(9, 1))
+	l.step(limit.Event{Kind: limit.Settle, ID: 1, Tokens: 1000, Outcome: limit.Served})
+	calls := 0
+	for ask(int64(calls)+2, 30_000) {
+		calls++
+	}
+	assert.LessOrEqual(t, calls*int(30_000*l.st.Usage/1_000_000), 100_000)
+}

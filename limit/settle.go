@@ -80,7 +80,7 @@ func (s *step) used(calls, used int64, o outstanding) {
 		if w.Resource == "requests" {
 			continue
 		}
-		w.Spent[w.Quarter%5] += calls * (used - o.Tokens)
+		w.add(o.At, w.Period, calls*(used-o.Tokens))
 		if used > o.Estimate {
 			w.Next += min(calls*s.cost(w, used-o.Estimate), int64(maxTime))
 		}

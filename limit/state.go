@@ -99,11 +99,14 @@ type Paced struct {
 
 // recent is what was granted in the last quarters of a period.
 type recent struct {
-	// Spent are the quarters, each at its number modulo 5. Quarter is the last one's number, counted since
-	// 1970.
-	Spent   [5]int64 `json:"spent"`
-	Quarter int64    `json:"quarter"`
+	// Spent are the quarters, each at its number modulo their count. Quarter is the last one's number, counted
+	// since 1970.
+	Spent   [quarters]int64 `json:"spent"`
+	Quarter int64           `json:"quarter"`
 }
+
+// quarters are those of a period, the one that has begun, and the next one, in which a call may be granted.
+const quarters = 6
 
 // amount is a number of calls, and of their tokens.
 type amount struct {
