@@ -61,3 +61,11 @@ func (q *queue) down(n int) {
 		n = least
 	}
 }
+
+// ahead is how many calls of those from n on go before w.
+func (q queue) ahead(w *waiter, n int) (calls int64) {
+	if n >= len(q) || !q[n].before(w) {
+		return 0
+	}
+	return q[n].Calls + q.ahead(w, 2*n+1) + q.ahead(w, 2*n+2)
+}

@@ -1,6 +1,7 @@
 package limit
 
 import (
+	"math"
 	"slices"
 	"time"
 )
@@ -40,22 +41,25 @@ func (s *step) ask(ev *Event) {
 		ID: ev.ID, No: s.Asked, Turn: bound(ev.Turn, 0), Calls: bound(ev.Calls, 1),
 		Tokens: bound(ev.Tokens, 0), Shared: ev.Shared, Retry: ev.Retry,
 	}
-	if !ev.Deadline.IsZero() {
-		w.Deadline = ev.Deadline.UnixNano()
+	if d := ev.Deadline; !d.IsZero() && d.Before(latest) {
+		w.Deadline = d.UnixNano()
 	}
 	w.Key = s.place(&w, ev)
 	s.Asked++
 	_, out := s.Out[w.ID]
-	full, wait := s.Waiting() >= s.Config.MaxWaiting, int64(0)
-	if full || w.Deadline != 0 {
-		wait = s.wait(&w)
+	wait, late := int64(0), false
+	if w.Deadline != 0 { // it is known soon that it is early enough
+		if late = s.Now+s.wait(&w, int64(s.Waiting())) > w.Deadline; late {
+			wait = s.wait(&w, s.First.ahead(&w, 0)+s.Again.ahead(&w, 0))
+			late = s.Now+wait > w.Deadline
+		}
 	}
 	switch {
 	case out:
 		s.deny(&w, Twice, 0)
-	case full:
-		s.deny(&w, TooMany, wait)
-	case w.Deadline != 0 && s.Now+wait > w.Deadline:
+	case s.Waiting() >= s.Config.MaxWaiting:
+		s.deny(&w, TooMany, 0)
+	case late:
 		s.deny(&w, TooLate, wait)
 	default:
 		q := &s.First
@@ -124,20 +128,26 @@ func (s *step) yield(w *waiter) int64 {
 	return back
 }
 
+// latest is the end of time, in nanoseconds since 1970.
+var latest = time.Unix(0, math.MaxInt64)
+
 // bound keeps a number of an event within what the arithmetic bears.
 func bound(n, least int64) int64 { return min(max(n, least), 1<<40) }
 
-// wait is how long a new ask will probably wait.
-func (s *step) wait(w *waiter) int64 {
+// wait is how long a new ask will probably wait if so many calls go before it. Of the queue of the limiter above
+// it is the same part.
+func (s *step) wait(w *waiter, before int64) int64 {
 	at := s.ready(w, s.Waiting())
 	if at == never {
 		at = s.Now
 	}
-	all := s.Busy - s.Now
-	if !s.Config.Shared {
-		all = s.serving(int64(s.Waiting()), s.reserve(w))
+	all := max(s.Busy-s.Now, 0)
+	if n := int64(s.Waiting()); !s.Config.Shared {
+		all = s.serving(before, s.reserve(w))
+	} else if n > 0 {
+		all = scaled(all, before, n)
 	}
-	return max(all, 0) + max(at-s.Now, 0)
+	return all + max(at-s.Now, 0)
 }
 
 // serving is how long it probably takes to grant so many calls. While the pace doubles, only known windows
@@ -176,6 +186,10 @@ func (s *step) serve() {
 			break
 		}
 		w := q.pop()
+		if _, out := s.Out[w.ID]; out { // another one waited
+			s.deny(&w, Twice, 0)
+			continue
+		}
 		s.grant(&w)
 	}
 	s.giveUp()

@@ -683,3 +683,48 @@ func TestAnOpenLimiterLendsAll(t *testing.T) {
 	assert.Equal(t, int64(300), fx[0].Share.Calls)
 	assert.Zero(t, fx[0].Share.Every)
 }
+
+// Who goes before the queue is not denied for how long the queue is.
+func TestACallThatGoesFirstIsNotDeniedForTheQueue(t *testing.T) {
+	one := limit.Config{Windows: []limit.Window{{Resource: "requests", Limit: 1, Period: time.Second}}}
+	for name, ask := range map[string]limit.Event{
+		"a higher priority": {Priority: 1}, "made again": {Retry: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLimiter(t, one)
+			l.ask(ids(1, 41)...)
+			ask.Kind, ask.ID, ask.Deadline = limit.Ask, 100, time.Unix(12, 0)
+			require.Empty(t, l.step(ask), "it would wait 40s, if it went last")
+			assert.Contains(t, l.until(3*time.Second), int64(100))
+
+			low := newLimiter(t, limit.Config{Shared: true})
+			low.ask(ids(1, 41)...)
+			low.step(limit.Event{Kind: limit.Lent, Share: limit.Share{ID: 1, From: time.Unix(0, 0), Calls: 1, Queue: 40 * time.Second}})
+			for _, e := range low.step(ask) {
+				assert.NotEqual(t, limit.Deny, e.Kind)
+			}
+		})
+	}
+	l := newLimiter(t, one)
+	l.ask(ids(1, 41)...)
+	assert.Len(t, l.step(limit.Event{Kind: limit.Ask, ID: 100, Turn: 3, Deadline: time.Unix(12, 0)}), 1)
+}
+
+// Two asks of one number are one too many, whether the first one waits or is out.
+func TestANumberThatWaitsIsInUse(t *testing.T) {
+	l := newLimiter(t, limit.Config{Concurrency: 2, Windows: tenASecond.Windows})
+	l.ask(1, 2, 3, 3, 4)
+	l.settle(limit.Served, 1, 2)
+	l.until(time.Second)
+	assert.Contains(t, l.st.Out, int64(3))
+	assert.Contains(t, l.st.Out, int64(4))
+	l.settle(limit.Served, 3, 4)
+	assert.Zero(t, l.st.InFlight)
+}
+
+// A deadline that no clock of nanoseconds reaches is none.
+func TestADeadlineInTheFarFuture(t *testing.T) {
+	l := newLimiter(t, tenASecond)
+	fx := l.step(limit.Event{Kind: limit.Ask, ID: 1, Deadline: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)})
+	assert.Equal(t, []int64{1}, granted(fx))
+}
