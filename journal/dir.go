@@ -124,7 +124,7 @@ func (d Dir) openOn(on *disk, session string) (Log, error) {
 	}
 	err := on.makeAll(string(d), 0o700)
 	if err == nil {
-		l.f, err = on.openLocked(l.path, session, os.O_CREATE)
+		l.f, err = on.openLocked(l.path, session)
 	}
 	if isReadOnly(err) {
 		if f, failed := on.open(l.path, os.O_RDONLY, 0); failed == nil {
@@ -150,9 +150,9 @@ func newFolders(dir string) []string {
 	}
 }
 
-// openLocked opens a file and locks it. create is [os.O_CREATE], or 0 if the file must exist.
-func (on *disk) openLocked(path, session string, create int) (*os.File, error) {
-	f, err := on.open(path, os.O_RDWR|create, 0o600)
+// openLocked opens a file, which is created if necessary, and locks it.
+func (on *disk) openLocked(path, session string) (*os.File, error) {
+	f, err := on.open(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -215,20 +215,23 @@ type file struct {
 	unsynced []string
 	// broken is why nothing more is written: the file is read-only, or its contents on the disk are unknown.
 	broken error
-	// was is the file that was closed, while the journal rests; else nil.
-	was os.FileInfo
 }
 
+// Rests implements [Rester].
+func (l *file) Rests() bool { return true }
+
 func (l *file) Read(context.Context) (io.ReadCloser, error) {
-	if err := l.Wake(); err != nil {
-		return nil, err
-	}
 	size, err := l.size()
 	if err != nil {
 		return nil, err
 	}
-	return io.NopCloser(io.NewSectionReader(l.f, 0, size)), nil
+	return section{io.NewSectionReader(l.f, 0, size)}, nil
 }
+
+// section is a file that is read while it is open.
+type section struct{ *io.SectionReader }
+
+func (section) Close() error { return nil }
 
 // size returns the length of the file. Its position does not matter, because all reads and writes give their
 // offsets.
@@ -238,9 +241,6 @@ func (l *file) size() (int64, error) { return l.f.Seek(0, io.SeekEnd) }
 func (l *file) check(at int64) (size int64, err error) {
 	if l.broken != nil {
 		return 0, l.broken
-	}
-	if err = l.Wake(); err != nil {
-		return 0, err
 	}
 	if err = inPlace(l.f, l.path); errors.Is(err, errLocked) {
 		return 0, fmt.Errorf("%w: %s was removed or replaced while its journal was open", ErrConflict, l.path)
@@ -328,7 +328,7 @@ func (l *file) Replace(_ context.Context, at int64, lines []byte) error {
 	if _, err := l.check(at); err != nil {
 		return err
 	}
-	made, err := l.on.openLocked(l.path+temporary, l.session, os.O_CREATE)
+	made, err := l.on.openLocked(l.path+temporary, l.session)
 	if err != nil {
 		return err
 	}
@@ -371,7 +371,7 @@ func (l *file) replaceClosed(made *os.File, lines []byte) error {
 	if err == nil {
 		err = os.Rename(l.path+temporary, l.path)
 	}
-	l.f, l.broken = l.on.openLocked(l.path, l.session, os.O_CREATE)
+	l.f, l.broken = l.on.openLocked(l.path, l.session)
 	return errors.Join(err, l.broken)
 }
 

@@ -38,23 +38,3 @@ func TestAFolderDoesNotOpenWhatIsKnown(t *testing.T) {
 	_, err = dir.Stats(t.Context(), known...)
 	require.ErrorContains(t, err, "order-42.jsonl")
 }
-
-// A file that takes the place of one that was removed may get its number, and may be as long.
-func TestAJournalThatIsMadeAnewWhileItRestsHasAnotherWriter(t *testing.T) {
-	dir := t.TempDir()
-	log, err := journal.Dir(dir).Open(t.Context(), "order-42")
-	require.NoError(t, err)
-	require.NoError(t, log.Append(t.Context(), 0, []byte("one\n"), false))
-	require.NoError(t, log.(journal.Rester).Rest())
-
-	path := filepath.Join(dir, journal.FileName("order-42"))
-	require.NoError(t, os.Remove(path))
-	require.NoError(t, os.WriteFile(path, []byte("two\n"), 0o600))
-	later := time.Now().Add(time.Minute)
-	require.NoError(t, os.Chtimes(path, later, later))
-	require.ErrorIs(t, log.Append(t.Context(), 4, []byte("mine\n"), false), journal.ErrConflict)
-	require.NoError(t, log.Close())
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	assert.Equal(t, "two\n", string(text))
-}

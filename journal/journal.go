@@ -25,7 +25,7 @@ type Journal struct {
 
 	mu  sync.Mutex
 	ctx context.Context
-	// log is nil while the journal is released and its log cannot rest.
+	// log is nil while the journal rests or is released.
 	log Log
 	// head is the hash of the last line of the chain, which begins at headAt.
 	head        hash
@@ -94,39 +94,6 @@ func (j *Journal) Session() string {
 		return ""
 	}
 	return j.session
-}
-
-// Rest lets go of what the journal costs while its run waits for long, if its store can: see [Rester]. Step,
-// Note and Wake take it again. Another writer may take it before; the run of this one then ends with
-// [ErrConflict]. It does nothing for a nil journal.
-func (j *Journal) Rest() {
-	if j.Flush() == nil {
-		_ = j.ofLog(Rester.Rest)
-	}
-}
-
-// Wake takes a journal that rests again. The error is that of [Journal.Step]; with [ErrConflict] the journal
-// has another writer.
-func (j *Journal) Wake() error { return j.ofLog(Rester.Wake) }
-
-// ofLog calls a method of a log that can rest.
-func (j *Journal) ofLog(do func(Rester) error) error {
-	if j == nil {
-		return nil
-	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.broken != nil {
-		return j.stops()
-	}
-	err := j.reopen()
-	if log, rests := j.log.(Rester); rests && err == nil {
-		err = do(log)
-	}
-	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		return j.failed(err)
-	}
-	return nil
 }
 
 // Inbox returns the inbox of the journal's store, or nil if it has none.

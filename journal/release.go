@@ -1,31 +1,59 @@
 package journal
 
 import (
+	"bytes"
 	"errors"
 	"io"
 )
 
+// Rest lets go of a journal whose run waits for long, if that costs something meanwhile: see [Rester]. Step,
+// Note and Wake take it again. Another writer may take it before; the run of this one then ends with
+// [ErrConflict]. It does nothing for a nil journal.
+func (j *Journal) Rest() {
+	j.letGo(func(log Log) bool {
+		r, is := log.(Rester)
+		return is && r.Rests()
+	})
+}
+
+// Wake takes a journal that rests again. The error is that of [Journal.Step]; with [ErrConflict] the journal
+// has another writer.
+func (j *Journal) Wake() error {
+	if j == nil {
+		return nil
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.broken != nil {
+		return j.stops()
+	}
+	if err := j.reopen(); err != nil {
+		return j.failed(err)
+	}
+	return nil
+}
+
 // Release lets go of the journal of a session whose run has ended, until its next run: others may prune or
 // compact it meanwhile, or take it over. The next run ends with [ErrConflict] if another run was written, or
 // the journal was compacted or deleted. It does nothing for a nil journal.
-func (j *Journal) Release() {
+func (j *Journal) Release() { j.letGo(func(Log) bool { return true }) }
+
+// letGo closes a log that may be closed. What needs it opens it again.
+func (j *Journal) letGo(may func(Log) bool) {
 	if j == nil {
 		return
 	}
 	_ = j.Flush() // if it fails, Warning says so
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.log == nil {
-		return
-	}
-	if log, rests := j.log.(Rester); rests && j.broken == nil && log.Rest() == nil {
+	if j.log == nil || !may(j.log) {
 		return
 	}
 	_ = j.log.Close() // if it fails, the store lets go of it later
 	j.log = nil
 }
 
-// reopen opens the log of a journal that was released and whose log cannot rest.
+// reopen opens the log of a journal that was let go.
 func (j *Journal) reopen() error {
 	if j.log != nil {
 		return nil
@@ -41,8 +69,8 @@ func (j *Journal) reopen() error {
 	return nil
 }
 
-// isAsLeft returns an error unless the last line of the chain, which covers those before it, is where it was.
-// What follows it, the next append finds.
+// isAsLeft returns an error unless the journal ends as it did: with the last line of the chain, which covers
+// those before it, and the notes after it.
 func (j *Journal) isAsLeft(log Log) error {
 	if j.end == 0 {
 		return nil
@@ -52,17 +80,18 @@ func (j *Journal) isAsLeft(log Log) error {
 		return err
 	}
 	defer in.Close()
-	start := make([]byte, len(beforeHash)+hashLen)
+	var last []byte
 	if err = leadTo(in, j.headAt); err == nil {
-		_, err = io.ReadFull(in, start)
+		last, err = io.ReadAll(in)
 	}
-	if err == nil && string(start) == beforeHash+j.head.String() {
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if bytes.HasPrefix(last, []byte(beforeHash+j.head.String())) &&
+		int64(bytes.LastIndexByte(last, '\n')+1) == j.end-j.headAt {
 		return nil
 	}
-	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return heldError("it is not as its last run left it: another writer wrote, compacted or deleted it")
-	}
-	return err
+	return heldError("it is not as its last run left it: another writer wrote, compacted or deleted it")
 }
 
 // leadTo reads to an offset of a journal. in is at its beginning, or an [io.Seeker].

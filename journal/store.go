@@ -16,16 +16,12 @@ type Store interface {
 	Open(ctx context.Context, session string) (Log, error)
 }
 
-// Rester is a [Log] that can let go of what it costs while its writer waits for long: an open file, say, and
-// the lock of it. Until [Rester.Wake] nobody holds the journal, and another writer may take it.
+// Rester is a [Log] that may cost something while its writer waits for long: an open file, say, and the lock
+// of it.
 type Rester interface {
-	Log
-	// Rest lets go. A second call does nothing. The error is [errors.ErrUnsupported] if it is around a log
-	// that cannot rest; then Wake returns it, too.
-	Rest() error
-	// Wake takes the journal again; it does nothing if that is held. It returns a [ConflictError] if another
-	// writer holds the journal or has put another in its place. Read, Append and Replace call it.
-	Wake() error
+	// Rests reports whether it is closed meanwhile. Until it is opened again nobody holds the journal, and
+	// another writer may take it.
+	Rests() bool
 }
 
 // Log is the journal of one session, held by its writer. It is for one goroutine at a time.

@@ -29,7 +29,6 @@ func Store(t *testing.T, fresh func(t *testing.T) journal.Store) {
 		"a_journal_is_replaced_whole":              testReplace,
 		"sessions_are_listed_in_order":             testList,
 		"runs_go_on_in_one_journal":                testRuns,
-		"a_journal_that_rests_has_one_writer":      testRest,
 		"a_retention_drops_old_ends":               testRetention,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, fresh(t)) })

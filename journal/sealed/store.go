@@ -242,18 +242,10 @@ func (l *log) Replace(ctx context.Context, at int64, lines []byte) error {
 	return err
 }
 
-// Rest implements [journal.Rester]. The error is [errors.ErrUnsupported] if the log of the
-// sealed journal cannot.
-func (l *log) Rest() error { return l.rest(journal.Rester.Rest) }
-
-// Wake implements [journal.Rester].
-func (l *log) Wake() error { return l.rest(journal.Rester.Wake) }
-
-func (l *log) rest(do func(journal.Rester) error) error {
-	if in, rests := l.in.(journal.Rester); rests {
-		return do(in)
-	}
-	return errors.ErrUnsupported
+// Rests implements [journal.Rester].
+func (l *log) Rests() bool {
+	in, is := l.in.(journal.Rester)
+	return is && in.Rests()
 }
 
 // Close implements [journal.Log].
