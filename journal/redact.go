@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/loop/machine"
 )
 
 // Redaction is what is left out of a journal before it is written. The zero value leaves nothing out.
@@ -211,7 +212,10 @@ func restored(ctx context.Context, from Transcripts, session string, rec Record)
 	if err != nil {
 		return rec, err
 	}
-	return decode(raw)
+	if rec, err = decode(raw); err == nil && rec.Snapshot != nil {
+		rec.Snapshot.State, err = machine.Reseal(rec.Snapshot.State)
+	}
+	return rec, err
 }
 
 // mark replaces something that was left out. Equal values have equal marks.

@@ -3,9 +3,7 @@ package machine
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -158,37 +156,6 @@ type lostCall struct {
 	Verdict  Verdict         `json:"verdict"`
 	Failure  fault.Failure   `json:"failure"`
 	Decision policy.Decision `json:"decision"`
-}
-
-// asksFault reports what is wrong with the open questions of a snapshot.
-func (st *State) asksFault() error {
-	if (st.Phase == Asking) != (len(st.kept.Questions) > 0) {
-		return errors.New("questions: some, if and only if people are asked")
-	}
-	for n := range st.kept.Questions {
-		a := &st.kept.Questions[n]
-		if a.Kind == AskExhausted {
-			if st.kept.Exhausted == nil || len(st.kept.Questions) > 1 || a.Default != EndRun {
-				return fmt.Errorf("questions[%d].kind: %q is the only question after an exhaustion, and its default "+
-					"is %q", n, a.Kind, EndRun)
-			}
-			if c := st.correctable(); a.Index != -1 && (c == nil || c.Index != a.Index) {
-				return fmt.Errorf("questions[%d].index: %d names no call that may be corrected", n, a.Index)
-			}
-			continue
-		}
-		switch {
-		case st.Batch == nil || !st.Batch.open(a.Index):
-			return fmt.Errorf("questions[%d].index: %d names no call without an answer", n, a.Index)
-		case rulings[a.Kind] == nil:
-			return fmt.Errorf("questions[%d].kind: %q is not known", n, a.Kind)
-		case !slices.Contains(rulings[a.Kind], a.Default):
-			return fmt.Errorf("questions[%d].default: %q is no answer to it", n, a.Default)
-		case (a.Kind == AskDoubt) != (st.Batch.Calls[a.Index].Lost != nil):
-			return fmt.Errorf("questions[%d].kind: %q is not what the call needs", n, a.Kind)
-		}
-	}
-	return nil
 }
 
 // String returns the question as one sentence.

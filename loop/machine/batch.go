@@ -146,9 +146,6 @@ func (b *Batch) twins(n int, same [][]byte) (all []*BatchCall) {
 	return all
 }
 
-// open reports whether the call at the index exists and has no answer yet.
-func (b *Batch) open(n int) bool { return n >= 0 && n < len(b.Calls) && !b.Calls[n].Ended() }
-
 // pending returns the index of the first call at or after from without an answer that is not held, or the
 // number of calls.
 func (b *Batch) pending(from int) int {

@@ -291,17 +291,8 @@ func (s *step) cut(made *CutPlan) error {
 		return nil
 	}
 	s.Cuts = projection.Cover(s.Cuts, made.Cuts)
-	if !s.cutsFit() {
+	if kept := s.Kept(); !kept.Fits(s.transcript.Len()) {
 		return s.eventError("its cuts do not fit the transcript")
 	}
 	return nil
-}
-
-// within reports whether the messages are part of a transcript of n.
-func (r *SummaryRun) within(n int) bool { return r.From >= 0 && r.From < r.To && r.To <= n }
-
-// cutsFit reports whether the cuts and turns are those of a transcript.
-func (st *State) cutsFit() bool {
-	kept := st.Kept()
-	return kept.Fits(st.transcript.Len())
 }

@@ -195,15 +195,16 @@ func TestRestoreRefusesWhatIsNoSnapshot(t *testing.T) {
 		m[key] = json.RawMessage(value)
 		return encoded(t, m)
 	}
+	none, err := machine.State{}.Snapshot()
+	require.NoError(t, err)
+	const is = ", is \"\": the snapshot was changed"
 	for _, tt := range []struct{ name, text, want string }{
-		{"no_json", "{", "snapshot"},
-		{"empty", "{}", `format: must be "retake.machine/1", is ""`},
-		{"other_format", with("format", `"retake.machine/9"`), `is "retake.machine/9"`},
-		{"unknown_member", with("colour", `"red"`), "colour"},
-		{"no_phase", with("phase", `"dreaming"`), `phase: "dreaming" is not a phase`},
-		{"bad_session", with("session", `{}`), "session"},
-		{"bad_policy", with("policy", `{"max_turns":0}`), "max_turns"},
-		{"bad_config", with("config", `{"policy":{},"limits":{"max_issues":0,"max_bytes":0}}`), "config"},
+		{"no_json", "{", "snapshot: "},
+		{"empty", "{}", `snapshot: format: must be "retake.machine/2", is ""`},
+		{"other_format", with("format", `"retake.machine/1"`), `is "retake.machine/1"`},
+		{"no_digest", with("digest", `""`), `snapshot: digest: must be that of the state` + is},
+		{"other_state", with("state", `{"phase":"dreaming"}`), `snapshot: digest: must be that of the state`},
+		{"no_run", string(none), "snapshot: config: missing: the state is of no run"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := machine.Restore([]byte(tt.text))
