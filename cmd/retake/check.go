@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/retake-go/retake/extract"
@@ -20,7 +21,7 @@ var checkCommand = command{
 	example: "retake check -tool book_room.json reply.txt",
 	usage: []string{
 		"check -tool TOOL.json [-policy FILE] [-json] [REPLY...]",
-		"check -corpus FILE [-policy FILE] [-fail-on none|unreadable|any] [-json]",
+		"check -corpus FILE [-cut SHARE] [-policy FILE] [-fail-on none|unreadable|any] [-json]",
 		"check -policy FILE [-json]",
 	},
 	about: `
@@ -34,7 +35,7 @@ says which forms of calls are read and which repairs are accepted (forms_off, te
 
 With -corpus, FILE has one question a line: {"id", "tools": [...], "replies": [{"text"} or {"tool_calls":
 [{"name", "arguments"}]}, ...]}. The arguments are the text that the model wrote. The answer has one line for
-each reply, in the order of the file.
+each reply, in the order of the file. -cut keeps only the first part of each text.
 ` + failOnAbout + `
 
 With -policy alone the policy is checked. The answer is "ok", the error classes in it that retake does not
@@ -58,12 +59,20 @@ type check struct {
 	texts
 	failOn
 	tool, corpus, policy string
+	cut                  float64
 }
 
 func (c *check) declare(fs *flag.FlagSet) {
 	fs.StringVar(&c.tool, "tool", "", "check replies against the tools of `TOOL.json`")
 	fs.StringVar(&c.corpus, "corpus", "", "check all replies of `FILE`")
 	declarePolicy(fs, &c.policy)
+	fs.Func("cut", "keep only this `SHARE` of each text, above 0 and at most 1", func(s string) error {
+		share, err := strconv.ParseFloat(s, 64)
+		if c.cut = share; err != nil || !(share > 0 && share <= 1) {
+			return fmt.Errorf("give a share above 0 and at most 1, such as 0.8")
+		}
+		return nil
+	})
 	c.failOn.declare(fs)
 }
 
@@ -79,6 +88,8 @@ func (c *check) run(e *env) error {
 		return misused("-tool and -corpus exclude each other: a corpus brings its own tools")
 	case c.when != "" && c.corpus == "":
 		return misused("-fail-on is for -corpus: give -corpus FILE, or leave -fail-on out")
+	case c.cut != 0 && c.corpus == "":
+		return misused("-cut is for -corpus: give -corpus FILE, or leave -cut out")
 	}
 	from, err := readPolicy("-policy", c.policy)
 	if err != nil {
@@ -111,7 +122,7 @@ func (c *check) runPolicy(e *env, p *policy.Set) error {
 }
 
 func (c *check) runReply(e *env, p *policy.Set) error {
-	tools, err := readTools(c.tool)
+	tools, err := readTools("-tool", c.tool)
 	if err != nil {
 		return err
 	}
@@ -143,6 +154,11 @@ func (c *check) runCorpus(e *env, p *policy.Set) error {
 		if err != nil {
 			return err
 		}
+		if c.cut != 0 {
+			for n, r := range q.Replies {
+				q.Replies[n].Text = cutText(r.Text, c.cut)
+			}
+		}
 		verdicts, err := corpus.Check(q, p)
 		if err != nil {
 			return err
@@ -159,6 +175,13 @@ func (c *check) runCorpus(e *env, p *policy.Set) error {
 		e.printf("\n%s\n", sum)
 	}
 	return c.failed()
+}
+
+// cutText is the first part of a text, a share of its characters, rounded down.
+func cutText(text string, share float64) string {
+	const rounding = 1e-9 // 0.29 of 100 is 29
+	runes := []rune(text)
+	return string(runes[:int(share*float64(len(runes))+rounding)])
 }
 
 // corpusVerdict is the verdict on one reply of a corpus.

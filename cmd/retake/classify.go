@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop/machine"
@@ -17,7 +18,7 @@ var classifyCommand = command{
 	name:    "classify",
 	summary: "classifies a provider's error: whether a retry may help, and what to tell a user",
 	example: "retake classify -status 429 body.json",
-	usage:   []string{"classify [-status N] [-provider NAME] [-json] [ERROR...]"},
+	usage:   []string{"classify [-status N] [-provider NAME] [-now T] [-json] [ERROR...]"},
 	about: `
 ERROR is a file, a folder of files, or standard input with what a provider sent, in one of three forms:
 
@@ -30,7 +31,7 @@ ERROR is a file, a folder of files, or standard input with what a provider sent,
 ` + textsOfJournals + `
 Of a journal each failure is shown, with the class it was recorded with.
 
-A Retry-After with a date is turned into a wait by the Date header of the response.
+A Retry-After with a date is turned into a wait by the time of the response: -now, or else its Date header.
 
 JSON: {"code", "plane", "retryable", "names": {"result_envelope", "agent_result", "agent_error"},
 "retry_after_ms", "user_message"}, or null if nothing went wrong. "retry_after_ms" is absent if the server
@@ -41,11 +42,13 @@ in a journal.`,
 
 type classify struct {
 	texts
+	now      time.Time
 	status   int
 	provider string
 }
 
 func (c *classify) declare(fs *flag.FlagSet) {
+	declareNow(fs, &c.now)
 	fs.Func("status", "the HTTP status `N` that the error came with", func(s string) (err error) {
 		if c.status, err = strconv.Atoi(s); err != nil || c.status < 100 || c.status > 999 {
 			return fmt.Errorf("give a status of three digits, such as 429")
@@ -66,7 +69,7 @@ func (c *classify) run(e *env) error {
 			if err != nil {
 				return err
 			}
-			r.Now = responseTime(r.Headers)
+			r.Now = responseTime(c.now, r.Headers)
 			return tell(name, fault.Classify(r))
 		},
 		event: func(name string, ev *machine.Event) (bool, error) {

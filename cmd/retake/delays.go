@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,10 +23,10 @@ var delaysCommand = command{
 	summary: "shows the waits of a policy, attempt by attempt",
 	example: "retake delays -policy policy.yaml -tool book_room -seed order-42",
 	usage: []string{
-		"delays -policy FILE|preset:NAME [-code CODE] [-tool NAME] [-seed S] [-json]",
+		"delays -policy FILE|preset:NAME [-code CODE] [-tool NAME] [-seed S] [-attempts N] [-json]",
 	},
 	about: `
-Shows the wait after each failed attempt except the last, of unlimited or very many attempts the first 100.
+Shows the wait after each failed attempt except the last.
 
 With -seed the waits are those of loop.Do without a session. Without it they are shown before jitter. A run
 always uses jitter: it draws it from its seed, or else from the id of its session. Each wait lies between min
@@ -43,6 +44,7 @@ absent without -seed. Milliseconds are exact decimals.`,
 type delays struct {
 	jsonAnswer
 	policy, code, tool, seed string
+	attempts                 int
 }
 
 func (d *delays) declare(fs *flag.FlagSet) {
@@ -52,10 +54,23 @@ func (d *delays) declare(fs *flag.FlagSet) {
 	fs.StringVar(&d.tool, "tool", "", "the tool of this `NAME` and its layer of the file")
 	fs.StringVar(&d.seed, "seed", "",
 		"draw the jitter from the seed `S`; without it, show the waits before jitter")
+	fs.Func("attempts", "as if the policy allowed `N` attempts", func(s string) (err error) {
+		d.attempts, err = count(s, maxDelays+1)
+		return err
+	})
+}
+
+// count reads a whole number of at least 1.
+func count(s string, limit int) (int, error) {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 || n > limit {
+		return 0, fmt.Errorf("give a whole number from 1 to %d", limit)
+	}
+	return n, nil
 }
 
 // maxDelays is the most waits that are shown.
-const maxDelays = 100
+const maxDelays = 10_000
 
 // schedule is the answer as JSON.
 type schedule struct {
@@ -90,7 +105,10 @@ func (d *delays) run(e *env) error {
 	if _, layered := from.set.Tools[d.tool]; d.tool != "" && !layered && plane == fault.Correction {
 		e.note("-policy has no layer for the tool %q: these are the waits of a tool without one", d.tool)
 	}
-	rows := d.rows(p, class, plane)
+	rows, err := d.rows(p, class, plane)
+	if err != nil {
+		return err
+	}
 	d.warn(e, p, class, rows)
 	if d.json {
 		return e.json(schedule{d.policy, d.seed, rows, millis(total(rows))})
@@ -133,19 +151,29 @@ func (d *delays) class(p policy.RetryPolicy) (fault.Class, error) {
 		"give one such as rate_limit, llm-timeout or NETWORK_ERROR", d.code)
 }
 
-func (d *delays) rows(p policy.RetryPolicy, class fault.Class, plane fault.Plane) []delay {
+func (d *delays) rows(p policy.RetryPolicy, class fault.Class, plane fault.Plane) ([]delay, error) {
+	attempts := p.MaxAttempts
+	switch {
+	case d.attempts > 0:
+		attempts = d.attempts
+	case attempts == policy.Unlimited:
+		return nil, misused("-attempts is missing: the policy's attempts are unlimited: say how many to show")
+	case attempts > maxDelays+1:
+		return nil, misused("-attempts is missing: the policy has %d attempts, and at most %d can be shown",
+			attempts, maxDelays+1)
+	}
 	number := 1 // as loop.Do numbers the lines of the two planes
 	if plane == fault.Transport {
 		number = 0
 	}
 	key, waits := machine.JitterKey(d.seed, number, d.tool, plane), p.BackoffOf(class)
-	rows := make([]delay, min(uint(p.MaxAttempts-1), maxDelays))
+	rows := make([]delay, attempts-1)
 	for n := range rows {
 		wait := waits.After(n+1, key)
 		least, most := waits.Bounds(n + 1)
 		rows[n] = delay{n + 1, millis(wait), millis(least), millis(most), wait, least, most}
 	}
-	return rows
+	return rows, nil
 }
 
 // warn says so if the policy would not make these waits.

@@ -36,7 +36,7 @@ func followed(t *testing.T, first int, steps ...step) (status int, out, errs str
 		steps = steps[1:]
 		return now
 	}
-	status = execute(e, []string{"show", "-follow", path})
+	status = execute(e, []string{"show", "-follow", "-width", "80", path})
 	assert.Empty(t, steps, "all was waited for")
 	return status, stdout.String(), stderr.String()
 }

@@ -107,10 +107,10 @@ func presetPolicy(place, preset string) (policies, error) {
 // toolForm describes a file of tools.
 const toolForm = `{"name", "description", "parameters"}, or a list of such objects`
 
-// readTools reads the file of -tool: one tool, or a list of tools. Unknown members are an error, for they
-// belong to other formats.
-func readTools(path string) (*tool.Set, error) {
-	data, err := readPlaced("-tool", path)
+// readTools reads the file of -tool or -tools: one tool, or a list of tools. Unknown members are an error,
+// for they belong to other formats.
+func readTools(flag, path string) (*tool.Set, error) {
+	data, err := readPlaced(flag, path)
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ var limitsCommand = command{
 	name:    "limits",
 	summary: "shows what the headers of a response say about rate limits",
 	example: "curl -sI https://api.example.com/v1/models | retake limits",
-	usage:   []string{"limits [-provider NAME] [-json] [HEADERS...]"},
+	usage:   []string{"limits [-now T] [-provider NAME] [-json] [HEADERS...]"},
 	about: `
 HEADERS is a file, a folder of files, or standard input with the headers of a response, one "Name: value" a
 line, in any case and order. A status line before them is skipped. A body may follow after an empty line; a
@@ -29,8 +29,8 @@ body in JSON may also stand alone.
 ` + textsOfJournals + `
 Of a journal the limits of each failure are shown, as they were recorded.
 
-Dates are turned into waits by the Date header of the response. Without it, dates and waits are left as they
-are. The clock of this machine is not used.
+Dates are turned into waits by the time of the response: -now, or else its Date header. Without either, dates
+and waits are left as they are. The clock of this machine is not used.
 
 JSON: {"limited", "retry_after", "wait", "windows": [{"name", "resource", "remaining", "limit", "resets_in",
 "reset_at"}], "ignored": [{"header", "value", "why"}]}. "retry_after" is the wait that the server asks for,
@@ -42,11 +42,27 @@ with "file" as FILE:LINE for a failure in a journal.`,
 
 type limits struct {
 	texts
+	now      time.Time
 	provider string
 }
 
 func (l *limits) declare(fs *flag.FlagSet) {
+	declareNow(fs, &l.now)
 	fs.StringVar(&l.provider, "provider", "", "whose headers they are: a `NAME` such as groq")
+}
+
+// declareNow declares -now.
+func declareNow(fs *flag.FlagSet, now *time.Time) {
+	usage := "the time `T` at which the response came: 2030-01-02T15:04:05Z, or seconds since the epoch"
+	fs.Func("now", usage, func(s string) (err error) {
+		if *now, err = time.Parse(time.RFC3339, s); err == nil {
+			return nil
+		}
+		if *now, err = httphint.Epoch(s); err == nil {
+			return nil
+		}
+		return errors.New("give a time such as 2030-01-02T15:04:05Z, or seconds since the epoch")
+	})
 }
 
 func (l *limits) run(e *env) error {
@@ -71,7 +87,8 @@ func (l *limits) read(e *env, name string, text []byte) error {
 	for _, n := range strange {
 		e.note("%sline %d is no header and was skipped: want \"Name: value\"", l.prefix(name), n)
 	}
-	r := ratelimit.Response{Provider: l.provider, Headers: headers, Body: body, At: responseTime(headers)}
+	now := responseTime(l.now, headers)
+	r := ratelimit.Response{Provider: l.provider, Headers: headers, Body: body, At: now}
 	return l.tell(e, name, r.Limits())
 }
 
@@ -118,8 +135,11 @@ func splitResponse(text []byte) (headers map[string][]string, body []byte, stran
 	return headers, nil, strange
 }
 
-// responseTime is the time of a response by its Date header; zero without one.
-func responseTime(headers map[string][]string) time.Time {
+// responseTime is the time of a response: as given, or else from its Date header, or else zero.
+func responseTime(given time.Time, headers map[string][]string) time.Time {
+	if !given.IsZero() {
+		return given
+	}
 	for name, values := range headers {
 		if strings.EqualFold(name, "date") && len(values) == 1 {
 			at, _ := httphint.Date(values[0])

@@ -73,6 +73,14 @@ func FuzzSplitResponse(f *testing.F) {
 	})
 }
 
+// A cut is an exact share of the characters, although the share is a float.
+func TestCutText(t *testing.T) {
+	assert.Len(t, cutText(strings.Repeat("a", 100), 0.29), 29)
+	assert.Equal(t, "é", cutText("éa", 0.5))
+	assert.Equal(t, "", cutText("éa", 0.49))
+	assert.Equal(t, "éa", cutText("éa", 1))
+}
+
 func TestMilliseconds(t *testing.T) {
 	for _, c := range []struct {
 		d    time.Duration

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"math"
 	"os"
 	"slices"
 
@@ -21,7 +22,7 @@ var playCommand = command{
 	summary: "plays whole runs over recorded replies, and counts who is corrected at which attempt",
 	example: "retake play -corpus replies.jsonl -policy policy.yaml",
 	usage: []string{
-		"play -corpus FILE [-policy FILE|preset:NAME] [-seed S] [-journal DIR]\n" +
+		"play -corpus FILE [-policy FILE|preset:NAME] [-seed S] [-first N] [-journal DIR] [-sync WHEN]\n" +
 			"              [-fail-on none|unreadable|any] [-json]",
 	},
 	about: `
@@ -48,6 +49,8 @@ type play struct {
 	failOn
 	corpus, policy, seed string
 	journal              string
+	sync                 journal.Sync
+	first                int
 }
 
 func (p *play) declare(fs *flag.FlagSet) {
@@ -55,8 +58,17 @@ func (p *play) declare(fs *flag.FlagSet) {
 	declarePolicy(fs, &p.policy)
 	fs.StringVar(&p.seed, "seed", "",
 		"draw the jitter from the seed `S`; without it, from the id of each session")
+	fs.Func("first", "only the first `N` questions", func(s string) (err error) {
+		p.first, err = count(s, math.MaxInt32)
+		return err
+	})
 	fs.StringVar(&p.journal, "journal", "",
 		"record each session in a file in `DIR`, and continue those that are there")
+	when := "`WHEN` to sync records to the disk: never (the default), waits or records"
+	fs.Func("sync", when, func(s string) error {
+		p.sync = journal.Sync(s)
+		return journal.Settings{Sync: p.sync}.Validate()
+	})
 	p.failOn.declare(fs)
 }
 
@@ -76,6 +88,9 @@ func (p *play) run(e *env) error {
 		}
 		p.count(run.Attempt > 0, run.Unreadable)
 		sum.Add(run)
+		if sum.Sessions == p.first {
+			break
+		}
 	}
 	if p.json {
 		err = e.json(sum)
@@ -99,13 +114,16 @@ func (p *play) config() (cfg corpus.Config, err error) {
 	}
 	cfg = corpus.Config{Policy: &from.set, Seed: p.seed}
 	if p.journal == "" {
+		if p.sync != "" {
+			return cfg, misused("-sync is for -journal: give -journal DIR, or leave -sync out")
+		}
 		return cfg, nil
 	}
 	if info, err := os.Stat(p.journal); err == nil && !info.IsDir() {
 		return cfg, misused("-journal: %s is a file: give a directory; it is created if it does not exist",
 			p.journal)
 	}
-	cfg.Journals, cfg.Settings.Sync = newStore(p.journal), journal.SyncNever
+	cfg.Journals, cfg.Settings.Sync = newStore(p.journal), cmp.Or(p.sync, journal.SyncNever)
 	return cfg, nil
 }
 

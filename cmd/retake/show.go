@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -24,7 +25,7 @@ var showCommand = command{
 	name:    "show",
 	summary: "shows what happened in a run: a timeline of its journal, or a page of HTML",
 	example: "retake show runs/order-42.jsonl",
-	usage:   []string{"show [-html] [-follow] [-json] JOURNAL..."},
+	usage:   []string{"show [-html] [-follow] [-width N] [-json] JOURNAL..."},
 	about: `
 ` + journalArgs + `. For each run the timeline shows the policy and the config, and
 then in order: model calls, replies, attempts (what was wrong, what was decided and why, what is left of the
@@ -52,11 +53,17 @@ type show struct {
 	jsonAnswer
 	journals
 	html, follow bool
+	width        int
 }
 
 func (s *show) declare(fs *flag.FlagSet) {
 	fs.BoolVar(&s.html, "html", false, "write a page of HTML")
 	fs.BoolVar(&s.follow, "follow", false, "show the journal while it is written, until its run has ended")
+	usage := "the width of lines: `N` columns; by default that of the terminal, or 100"
+	fs.Func("width", usage, func(text string) (err error) {
+		s.width, err = count(text, math.MaxInt32)
+		return err
+	})
 }
 
 func (s *show) run(e *env) error {
@@ -100,7 +107,9 @@ func (s *show) one(e *env, p place) error {
 	case s.json:
 		return report.JSON(e.out, in)
 	default:
-		return report.Text(e.out, in, style(e, children))
+		style := s.style(e)
+		style.Children = children
+		return report.Text(e.out, in, style)
 	}
 }
 
@@ -122,8 +131,8 @@ func (e *env) children(p place) report.Children {
 	}
 }
 
-func style(e *env, children report.Children) report.Style {
-	return report.Style{Color: bool(e.paint), Width: terminalWidth(), Children: children}
+func (s *show) style(e *env) report.Style {
+	return report.Style{Color: bool(e.paint), Width: s.columns()}
 }
 
 // pollEvery is the time between two looks at the end of a journal that is followed.
@@ -136,7 +145,7 @@ func (s *show) followed(e *env, p place, in io.Reader) error {
 	if u, sealed := in.(unsealed); sealed {
 		u.Follow()
 	}
-	return report.Follow(prompt{e.out}, in, style(e, nil), func(ended bool) error {
+	return report.Follow(prompt{e.out}, in, s.style(e), func(ended bool) error {
 		if ended {
 			return io.EOF
 		}
@@ -193,8 +202,11 @@ func (p prompt) Write(b []byte) (int, error) {
 	return n, errors.Join(err, p.Flush())
 }
 
-// terminalWidth is the number of columns that COLUMNS says or the terminal has, or 0 if neither is known.
-func terminalWidth() int {
+// columns is the width of a timeline: as given, or that of the terminal, or 0 if neither is known.
+func (s *show) columns() int {
+	if s.width > 0 {
+		return s.width
+	}
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
 		return n
 	}

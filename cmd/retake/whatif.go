@@ -11,7 +11,10 @@ import (
 
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop/engine"
+	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/tool"
 )
 
 var whatifCommand = command{
@@ -19,13 +22,14 @@ var whatifCommand = command{
 	summary: "shows what recorded runs would have cost under another policy",
 	example: "retake whatif -policy policy.yaml runs/",
 	usage: []string{
-		"whatif -policy FILE|preset:NAME [-price LIST] [-key FILE] [-json] JOURNAL...",
+		"whatif [-policy FILE|preset:NAME] [-feedback FILE] [-tools FILE] [-price LIST] [-key FILE] [-json] " +
+			"JOURNAL...",
 	},
 	about: `
-Plays each recorded run again under another policy. The outcomes of models, tools and planners are taken from
-the record, in its order. Waits are computed anew. A model is assumed to reply the same to feedback in other
-words. If a run would make a call that was never made, the record has no answer: the command says so, and
-counts nothing beyond that point.
+Plays each recorded run again under another policy, with another feedback template, or with its replies read
+against other tools. The outcomes of models, tools and planners are taken from the record, in its order. Waits
+are computed anew. A model is assumed to reply the same to feedback in other words. If a run would make a call
+that was never made, the record has no answer: the command says so, and counts nothing beyond that point.
 
 It compares totals up to that point: attempts, transport faults, calls, time waited, tokens, those of failed
 attempts, and their cost: at the prices of the policies, or with -price at those, for a million tokens, as
@@ -43,13 +47,57 @@ type whatif struct {
 	jsonAnswer
 	journals
 	prices
-	policy string
+	policy, feedback, tools string
 }
 
 func (w *whatif) declare(fs *flag.FlagSet) {
 	fs.StringVar(&w.policy, "policy", "", "the other policy: a YAML or JSON `FILE`, or preset:NAME")
+	fs.StringVar(&w.feedback, "feedback", "", "another feedback template: `FILE`")
+	fs.StringVar(&w.tools, "tools", "", "read replies again against the tools of `FILE`")
 	w.declareKey(fs)
 	w.prices.declare(fs)
+}
+
+// question is what is asked of each journal.
+func (w *whatif) question() (journal.WhatIf, error) {
+	var q journal.WhatIf
+	if w.policy == "" && w.feedback == "" && w.tools == "" {
+		return q, misused("nothing would be different: give -policy, -feedback or -tools")
+	}
+	if w.policy != "" {
+		from, err := readPolicy("-policy", w.policy)
+		if err != nil {
+			return q, err
+		}
+		q.Policy = &from.set
+	}
+	if w.feedback != "" {
+		text, err := readPlaced("-feedback", w.feedback)
+		if err != nil {
+			return q, err
+		}
+		q.Feedback = new(string(text))
+	}
+	if w.tools != "" {
+		set, err := readTools("-tools", w.tools)
+		if err != nil {
+			return q, err
+		}
+		q.Reread = reread(set)
+	}
+	return q, q.Validate()
+}
+
+// reread reads replies against other tools. An answer is not read again: its schema is not known here.
+func reread(set *tool.Set) func(*journal.Header, *policy.Set, *machine.Reply) *machine.Reply {
+	return func(h *journal.Header, p *policy.Set, was *machine.Reply) *machine.Reply {
+		offer := engine.Offer{Tools: set, CallsOnly: h.Config.CallsOnly}
+		now := engine.Read(was.Message, offer, engine.Settings(p))
+		if now.Answer != nil && was.Answer != nil {
+			return was
+		}
+		return now
+	}
 }
 
 // whatifResult is what came of one journal.
@@ -129,10 +177,7 @@ func (s *summed) add(o *journal.Outlook) {
 }
 
 func (w *whatif) run(e *env) error {
-	if w.policy == "" {
-		return misused("-policy is missing: give the other policy")
-	}
-	from, err := readPolicy("-policy", w.policy)
+	q, err := w.question()
 	if err != nil {
 		return err
 	}
@@ -140,7 +185,9 @@ func (w *whatif) run(e *env) error {
 	bad := 0
 	var sum summed
 	ask := func(in io.Reader, key []byte) (journal.Outlook, error) {
-		return journal.WhatIf{Policy: &from.set, Key: key}.Run(in)
+		asked := q
+		asked.Key = key
+		return asked.Run(in)
 	}
 	err = each(e, &w.journals, ask, func(p place, o journal.Outlook, err error) error {
 		one := whatifResult{Journal: p.String(), place: p, err: err}
