@@ -38,7 +38,7 @@ func (p *parse) stringArguments(c *Call, m int) {
 		return
 	}
 	c.Arguments = slices.Clone(r.jsonOf(n))
-	c.repaired(StringArguments, offset)
+	c.repaired(formStringArguments, offset)
 	for _, inner := range r.repairs {
 		c.repaired(inner.Kind, offset)
 	}

@@ -71,10 +71,10 @@ func (s *scanner) assignedTo(start, end int) bool {
 	}
 	p := s.startAt(len(s.text) - len(rest))
 	c, _ := s.names.call(plainName(s.text[start:end]), start)
-	c.Form, c.Offset, c.End, c.Arguments = PythonCallObject, v.start, p.pos, v.json
+	c.Form, c.Offset, c.End, c.Arguments = formPythonCallObject, v.start, p.pos, v.json
 	c.Repairs = append(c.Repairs, v.repairs...)
-	c.repaired(PythonSyntax, start)
-	c.repaired(AssignedArguments, v.start)
+	c.repaired(formPythonSyntax, start)
+	c.repaired(formAssignedArguments, v.start)
 	p.add(c)
 	s.take(p, start)
 	return true

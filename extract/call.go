@@ -32,7 +32,7 @@ func (c *Call) repaired(kind Form, offset int) {
 // noArguments reads what stands at an offset as no arguments.
 func (c *Call) noArguments(offset int) {
 	c.Arguments = []byte("{}")
-	c.repaired(NoArguments, offset)
+	c.repaired(formNoArguments, offset)
 }
 
 // Broken says why a call or value cannot be read.

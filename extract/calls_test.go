@@ -34,112 +34,110 @@ var formCases = []struct {
 	name, text, want string
 	form             extract.Form
 }{
-	{"tag_closed", `<tool_call>{"name": "add", "arguments": {"a": 1}}</tool_call>`, `add {"a":1} tool_tag`, extract.ToolTag},
+	{"tag_closed", `<tool_call>{"name": "add", "arguments": {"a": 1}}</tool_call>`, `add {"a":1} tool_tag`, "tool_tag"},
 	{"tag_never_closed", "<function_call> {\"name\": \"add\", \"arguments\": {\"a\": 1}} <function_call> {\"name\": \"play\", \"arguments\": {}}",
-		"add {\"a\":1} tool_tag\nplay {} tool_tag", extract.ToolTag},
-	{"tag_around_list", `<tool_calls>[{"name": "add", "arguments": {"a": 1}}]</tool_calls>`, `add {"a":1} tool_tag`, extract.ToolTag},
-	{"tag_of_unknown_tool", `<tool_call>{"name": "fly", "arguments": {}}</tool_call>`, `fly? {} tool_tag`, extract.ToolTag},
-	{"tag_without_arguments", `<tool_call>{"name": "play"}</tool_call>`, `play {} tool_tag`, extract.ToolTag},
-	{"python_tag", `<|python_tag|>{"name": "add", "parameters": {"a": 1}}<|eom_id|>`, `add {"a":1} special_token`, extract.SpecialToken},
+		"add {\"a\":1} tool_tag\nplay {} tool_tag", "tool_tag"},
+	{"tag_around_list", `<tool_calls>[{"name": "add", "arguments": {"a": 1}}]</tool_calls>`, `add {"a":1} tool_tag`, "tool_tag"},
+	{"tag_of_unknown_tool", `<tool_call>{"name": "fly", "arguments": {}}</tool_call>`, `fly? {} tool_tag`, "tool_tag"},
+	{"tag_without_arguments", `<tool_call>{"name": "play"}</tool_call>`, `play {} tool_tag`, "tool_tag"},
+	{"python_tag", `<|python_tag|>{"name": "add", "parameters": {"a": 1}}<|eom_id|>`, `add {"a":1} special_token`, "special_token"},
 	{"tool_calls_token", `[TOOL_CALLS] [{"name": "add", "arguments": {"a": 1}}, {"name": "play", "arguments": {}}]`,
-		"add {\"a\":1} special_token\nplay {} special_token", extract.SpecialToken},
-	{"tool_calls_token_and_name", `[TOOL_CALLS]add[ARGS]{"a": 1}`, `add {"a":1} name_then_arguments`, extract.NameThenArguments},
+		"add {\"a\":1} special_token\nplay {} special_token", "special_token"},
+	{"tool_calls_token_and_name", `[TOOL_CALLS]add[ARGS]{"a": 1}`, `add {"a":1} name_then_arguments`, "name_then_arguments"},
 	{"full_width_tokens", "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>add\n```json\n{\"a\": 1}\n```<｜tool▁call▁end｜>" +
 		"<｜tool▁call▁begin｜>function<｜tool▁sep｜>play\n```json\n{}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
-		"add {\"a\":1} name_then_arguments\nplay {} name_then_arguments", extract.NameThenArguments},
+		"add {\"a\":1} name_then_arguments\nplay {} name_then_arguments", "name_then_arguments"},
 	{"numbered_name_and_token", `<|tool_call_begin|>functions.add:0<|tool_call_argument_begin|>{"a": 1}<|tool_call_end|>`,
-		`add {"a":1} name_then_arguments`, extract.NameThenArguments},
+		`add {"a":1} name_then_arguments`, "name_then_arguments"},
 	{"channel_message", `<|channel|>commentary to=functions.add <|constrain|>json<|message|>{"a": 1}<|call|>`,
-		`add {"a":1} name_then_arguments`, extract.NameThenArguments},
-	{"function_tag", `<function=add>{"a": 1}</function>`, `add {"a":1} function_tag`, extract.FunctionTag},
-	{"function_tag_with_attribute", `<function name="fly">{"a": 1}</function>`, `fly? {"a":1} function_tag`, extract.FunctionTag},
-	{"function_tag_without_arguments", `<function=play></function>`, `play {} function_tag`, extract.FunctionTag},
+		`add {"a":1} name_then_arguments`, "name_then_arguments"},
+	{"function_tag", `<function=add>{"a": 1}</function>`, `add {"a":1} function_tag`, "function_tag"},
+	{"function_tag_with_attribute", `<function name="fly">{"a": 1}</function>`, `fly? {"a":1} function_tag`, "function_tag"},
+	{"function_tag_without_arguments", `<function=play></function>`, `play {} function_tag`, "function_tag"},
 	{"parameter_tags", "<tool_call>\n<function=add>\n<parameter=a>\n 1\n</parameter>\n<parameter=b>x</parameter>\n</function>\n</tool_call>",
-		`add {"a":" 1","b":"x"} function_tag`, extract.FunctionTag},
+		`add {"a":" 1","b":"x"} function_tag`, "function_tag"},
 	{"parameter_tags_by_name", "<function_calls>\n<invoke name=\"add\">\n<parameter name=\"a\" string=\"false\">1\n</parameter>\n</invoke>\n" +
-		"<invoke name=\"play\">\n</invoke>\n</function_calls>", "add {\"a\":\"1\\n\"} function_tag\nplay {} function_tag", extract.FunctionTag},
+		"<invoke name=\"play\">\n</invoke>\n</function_calls>", "add {\"a\":\"1\\n\"} function_tag\nplay {} function_tag", "function_tag"},
 	{"parameter_tags_of_a_namespace", "<x:tool_call><x:invoke name=\"fly\"><x:parameter name=\"a\">{\"b\": <c>}</x:parameter></x:invoke></x:tool_call>",
-		`fly? {"a":"{\"b\": <c>}"} function_tag`, extract.FunctionTag},
+		`fly? {"a":"{\"b\": <c>}"} function_tag`, "function_tag"},
 	{"parameter_tags_between_bars", "<｜DSML｜function_calls><｜DSML｜invoke name=\"add\"><｜DSML｜parameter name=\"a\" string=\"true\">a < b</｜DSML｜parameter>" +
-		"</｜DSML｜invoke></｜DSML｜function_calls>", `add {"a":"a < b"} function_tag`, extract.FunctionTag},
+		"</｜DSML｜invoke></｜DSML｜function_calls>", `add {"a":"a < b"} function_tag`, "function_tag"},
 	{"key_and_value_tags", "<tool_call>geo_lookup\n<arg_key> q </arg_key>\n<arg_value>\nx\n</arg_value>\n</tool_call><tool_call>play\n</tool_call>",
-		"geo.lookup {\"q\":\"\\nx\\n\"} tool_tag\nplay {} tool_tag", extract.ToolTag},
-	{"key_and_value_tags_of_unknown_tool", "<tool_call>fly<arg_key>a</arg_key><arg_value>1</arg_value></tool_call>", `fly? {"a":"1"} tool_tag`, extract.ToolTag},
+		"geo.lookup {\"q\":\"\\nx\\n\"} tool_tag\nplay {} tool_tag", "tool_tag"},
+	{"key_and_value_tags_of_unknown_tool", "<tool_call>fly<arg_key>a</arg_key><arg_value>1</arg_value></tool_call>", `fly? {"a":"1"} tool_tag`, "tool_tag"},
 	{"tokens_for_quotes", "<start_function_call>call:add{a:<escape>x<escape>,b:2}<end_function_call><start_function_call>call:play{}<end_function_call>",
-		"add {\"a\":\"x\",\"b\":2} name_then_arguments\nplay {} name_then_arguments", extract.NameThenArguments},
+		"add {\"a\":\"x\",\"b\":2} name_then_arguments\nplay {} name_then_arguments", "name_then_arguments"},
 	{"tokens_of_one_bar", `<|tool_call>call:add{a:<|"|>x<|"|>}<tool_call|><|tool_call>call:play{}<tool_call|>`,
-		"add {\"a\":\"x\"} name_then_arguments\nplay {} name_then_arguments", extract.NameThenArguments},
+		"add {\"a\":\"x\"} name_then_arguments\nplay {} name_then_arguments", "name_then_arguments"},
 	{"recipient_before_channel", `<|start|>assistant to=functions.add<|channel|>commentary <|constrain|>json<|message|>{"a": 1}<|call|>`,
-		`add {"a":1} name_then_arguments`, extract.NameThenArguments},
-	{"recipient_and_code", `<|channel|>commentary to=functions.add code<|message|>{"a": 1}<|call|>`, `add {"a":1} name_then_arguments`, extract.NameThenArguments},
+		`add {"a":1} name_then_arguments`, "name_then_arguments"},
+	{"recipient_and_code", `<|channel|>commentary to=functions.add code<|message|>{"a": 1}<|call|>`, `add {"a":1} name_then_arguments`, "name_then_arguments"},
 	{"call_id_token", `[TOOL_CALLS]add[CALL_ID]x1y2z3a4b[ARGS]{"a": 1}[TOOL_CALLS]play[CALL_ID]x1y2z3a4c[ARGS]{}`,
-		"add {\"a\":1} name_then_arguments\nplay {} name_then_arguments", extract.NameThenArguments},
-	{"flowers", "✿FUNCTION✿: add\n✿ARGS✿: {\"a\": 1}\n✿RESULT✿", `add {"a":1} name_then_arguments`, extract.NameThenArguments},
-	{"call_of_a_builtin", `<|python_tag|>web-search.call(query="x")<|eom_id|>`, `web-search {"query":"x"} python_call`, extract.PythonCall},
+		"add {\"a\":1} name_then_arguments\nplay {} name_then_arguments", "name_then_arguments"},
+	{"flowers", "✿FUNCTION✿: add\n✿ARGS✿: {\"a\": 1}\n✿RESULT✿", `add {"a":1} name_then_arguments`, "name_then_arguments"},
+	{"call_of_a_builtin", `<|python_tag|>web-search.call(query="x")<|eom_id|>`, `web-search {"query":"x"} python_call`, "python_call"},
 	{"tool_uses", `{"tool_uses": [{"recipient_name": "functions.add", "parameters": {"a": 1}}, {"recipient_name": "functions.play", "parameters": {}}]}`,
-		"add {\"a\":1} tool_calls_object\nplay {} tool_calls_object", extract.ToolCallsObject},
-	{"function_call_member", `{"functionCall": {"name": "add", "args": {"a": 1}}}`, `add {"a":1} call_object`, extract.CallObject},
-	{"double_tag", `<<function>>add(a=1)<<function>>play()`, "add {\"a\":1} python_call\nplay {} python_call", extract.PythonCall},
-	{"python_variable", "So:\n```python\nimport x\n\ndata = {\"a\": True}\nr = add(data)\nprint(r)\n```", `add {"a":true} python_call_object`, extract.PythonCallObject},
-	{"python_variable_unpacked", "```\ndata={'a': 1}\nadd(**data)\n```", `add {"a":1} python_call_object`, extract.PythonCallObject},
+		"add {\"a\":1} tool_calls_object\nplay {} tool_calls_object", "tool_calls_object"},
+	{"function_call_member", `{"functionCall": {"name": "add", "args": {"a": 1}}}`, `add {"a":1} call_object`, "call_object"},
+	{"double_tag", `<<function>>add(a=1)<<function>>play()`, "add {\"a\":1} python_call\nplay {} python_call", "python_call"},
+	{"python_variable", "So:\n```python\nimport x\n\ndata = {\"a\": True}\nr = add(data)\nprint(r)\n```", `add {"a":true} python_call_object`, "python_call_object"},
+	{"python_variable_unpacked", "```\ndata={'a': 1}\nadd(**data)\n```", `add {"a":1} python_call_object`, "python_call_object"},
 	{"tool_calls_object", `{"tool_calls": [{"name": "add", "arguments": {"a": 1}}, {"name": "fly", "arguments": {}}]}`,
-		"add {\"a\":1} tool_calls_object\nfly? {} tool_calls_object", extract.ToolCallsObject},
+		"add {\"a\":1} tool_calls_object\nfly? {} tool_calls_object", "tool_calls_object"},
 	{"message_with_tool_calls", `{"role": "assistant", "content": null, "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "add", "arguments": "{\"a\": 1}"}}]}`,
-		`add {"a":1} tool_calls_object`, extract.ToolCallsObject},
-	{"object_of_nothing_but_calls", `{"steps": [{"name": "add", "arguments": {"a": 1}}]}`, `add {"a":1} tool_calls_object`, extract.ToolCallsObject},
-	{"list", `[{"tool_name": "add", "parameters": {"a": 1}}]`, `add {"a":1} call_list`, extract.CallList},
-	{"list_with_unknown_tool", `[{"name": "fly", "arguments": {"a": 1}}]`, `fly? {"a":1} call_list`, extract.CallList},
-	{"object", `{"type": "tool_use", "id": "t1", "name": "add", "input": {"a": 1}}`, `add {"a":1} call_object`, extract.CallObject},
-	{"action_object", "```\n{\"action\": \"add\", \"action_input\": {\"a\": 1}}\n```", `add {"a":1} call_object`, extract.CallObject},
-	{"inline", `{"tool": "add", "a": 1, "b": [2]}`, `add {"a":1,"b":[2]} inline_arguments`, extract.InlineArguments},
-	{"inline_id", `{"name": "add", "id": 5, "type": "function"}`, `add {"id":5} inline_arguments`, extract.InlineArguments},
-	{"name_keyed", `[{"add": {"a": 1}}, {"play": {}}]`, "add {\"a\":1} name_keyed_object\nplay {} name_keyed_object", extract.NameKeyedObject},
-	{"pair", `['add', {'a': 1}]`, `add {"a":1} pair_list`, extract.PairList},
-	{"pairs", `[("add", {"a": 1}), ("play", {})]`, "add {\"a\":1} pair_list\nplay {} pair_list", extract.PairList},
-	{"name_line", "add\n{\"a\": 1}", `add {"a":1} name_then_arguments`, extract.NameThenArguments},
-	{"name_after_full_stop", "Let us count.add\n{\"a\": 1}", `add {"a":1} name_then_arguments`, extract.NameThenArguments},
-	{"action_and_input", "Thought: easy\nAction: geo_lookup\nAction Input: {\"q\": \"x\"}\nObservation: y", `geo.lookup {"q":"x"} name_then_arguments`, extract.NameThenArguments},
-	{"name_in_bold", "**add**\n```json\n{\"a\": 1}\n```", `add {"a":1} name_then_arguments`, extract.NameThenArguments},
-	{"name_behind_closing_fence", "```json\n{\"a\": 1}\n```add\n{\"a\": 1}", `add {"a":1} name_then_arguments`, extract.NameThenArguments},
-	{"python", `add(a=1, b=[True, None])`, `add {"a":1,"b":[true,null]} python_call`, extract.PythonCall},
-	{"python_list", `[add(a=1), geo.lookup(q='x'), web-search()]`, "add {\"a\":1} python_call\ngeo.lookup {\"q\":\"x\"} python_call\nweb-search {} python_call", extract.PythonCall},
-	{"python_lines", "```tool_code\nadd(a=1)\nplay()\n```", "add {\"a\":1} python_call\nplay {} python_call", extract.PythonCall},
-	{"python_statements", "add(a=1); geo.lookup(q='x');", "add {\"a\":1} python_call\ngeo.lookup {\"q\":\"x\"} python_call", extract.PythonCall},
-	{"python_in_code", "```python\nresult = functions.add(a=1)\nprint(result)\n```", `add {"a":1} python_call`, extract.PythonCall},
-	{"python_printed_twice", "```tool_code\nprint(add(a=1))\nprint(default_api.play())\n```", "add {\"a\":1} python_call\nplay {} python_call", extract.PythonCall},
-	{"prompts", ">>>add\n{\"a\": 1}>>>play\n{}", "add {\"a\":1} name_then_arguments\nplay {} name_then_arguments", extract.NameThenArguments},
+		`add {"a":1} tool_calls_object`, "tool_calls_object"},
+	{"object_of_nothing_but_calls", `{"steps": [{"name": "add", "arguments": {"a": 1}}]}`, `add {"a":1} tool_calls_object`, "tool_calls_object"},
+	{"list", `[{"tool_name": "add", "parameters": {"a": 1}}]`, `add {"a":1} call_list`, "call_list"},
+	{"list_with_unknown_tool", `[{"name": "fly", "arguments": {"a": 1}}]`, `fly? {"a":1} call_list`, "call_list"},
+	{"object", `{"type": "tool_use", "id": "t1", "name": "add", "input": {"a": 1}}`, `add {"a":1} call_object`, "call_object"},
+	{"action_object", "```\n{\"action\": \"add\", \"action_input\": {\"a\": 1}}\n```", `add {"a":1} call_object`, "call_object"},
+	{"inline", `{"tool": "add", "a": 1, "b": [2]}`, `add {"a":1,"b":[2]} inline_arguments`, "inline_arguments"},
+	{"inline_id", `{"name": "add", "id": 5, "type": "function"}`, `add {"id":5} inline_arguments`, "inline_arguments"},
+	{"name_keyed", `[{"add": {"a": 1}}, {"play": {}}]`, "add {\"a\":1} name_keyed_object\nplay {} name_keyed_object", "name_keyed_object"},
+	{"pair", `['add', {'a': 1}]`, `add {"a":1} pair_list`, "pair_list"},
+	{"pairs", `[("add", {"a": 1}), ("play", {})]`, "add {\"a\":1} pair_list\nplay {} pair_list", "pair_list"},
+	{"name_line", "add\n{\"a\": 1}", `add {"a":1} name_then_arguments`, "name_then_arguments"},
+	{"name_after_full_stop", "Let us count.add\n{\"a\": 1}", `add {"a":1} name_then_arguments`, "name_then_arguments"},
+	{"action_and_input", "Thought: easy\nAction: geo_lookup\nAction Input: {\"q\": \"x\"}\nObservation: y", `geo.lookup {"q":"x"} name_then_arguments`, "name_then_arguments"},
+	{"name_in_bold", "**add**\n```json\n{\"a\": 1}\n```", `add {"a":1} name_then_arguments`, "name_then_arguments"},
+	{"name_behind_closing_fence", "```json\n{\"a\": 1}\n```add\n{\"a\": 1}", `add {"a":1} name_then_arguments`, "name_then_arguments"},
+	{"python", `add(a=1, b=[True, None])`, `add {"a":1,"b":[true,null]} python_call`, "python_call"},
+	{"python_list", `[add(a=1), geo.lookup(q='x'), web-search()]`, "add {\"a\":1} python_call\ngeo.lookup {\"q\":\"x\"} python_call\nweb-search {} python_call", "python_call"},
+	{"python_lines", "```tool_code\nadd(a=1)\nplay()\n```", "add {\"a\":1} python_call\nplay {} python_call", "python_call"},
+	{"python_statements", "add(a=1); geo.lookup(q='x');", "add {\"a\":1} python_call\ngeo.lookup {\"q\":\"x\"} python_call", "python_call"},
+	{"python_in_code", "```python\nresult = functions.add(a=1)\nprint(result)\n```", `add {"a":1} python_call`, "python_call"},
+	{"python_printed_twice", "```tool_code\nprint(add(a=1))\nprint(default_api.play())\n```", "add {\"a\":1} python_call\nplay {} python_call", "python_call"},
+	{"prompts", ">>>add\n{\"a\": 1}>>>play\n{}", "add {\"a\":1} name_then_arguments\nplay {} name_then_arguments", "name_then_arguments"},
 	{"senders", "<|from|>assistant\n<|recipient|>add\n<|content|>{\"a\": 1}<|stop|>\n<|from|>assistant\n<|recipient|>play\n<|content|>{}<|stop|>",
-		"add {\"a\":1} name_then_arguments\nplay {} name_then_arguments", extract.NameThenArguments},
-	{"python_printed", "```tool_code\nprint(add(a=1))\n```", `add {"a":1} python_call`, extract.PythonCall},
-	{"python_object", `[add({'a': 1})]`, `add {"a":1} python_call_object`, extract.PythonCallObject},
-	{"python_unpacked", `add(**{"a": 1},)`, `add {"a":1} python_call_object`, extract.PythonCallObject},
-	{"python_unknown_in_tag", `<function_calls>fly(a=1)</function_calls>`, `fly? {"a":1} python_call`, extract.PythonCall},
-	{"quoted", `["add(a='x')", 'play()']`, "add {\"a\":\"x\"} quoted_call\nplay {} quoted_call", extract.QuotedCall},
-	{"quoted_with_escaped_quotes", `["add(a=\"x\", b='it\'s')", "play()"]`, "add {\"a\":\"x\",\"b\":\"it's\"} quoted_call\nplay {} quoted_call", extract.QuotedCall},
-	{"quoted_with_the_same_quotes", `['add(a='x')']`, `add {"a":"x"} python_call`, extract.PythonCall},
-	{"quoted_with_the_same_quotes_in_an_object", `{"steps": ["add(a="x")"]}`, `add {"a":"x"} python_call`, extract.PythonCall},
-	{"name_before_whole_call", "Let us add:\n```json\n{\"name\": \"add\", \"arguments\": {\"a\": 1}}\n```", `add {"a":1} call_object`, extract.CallObject},
+		"add {\"a\":1} name_then_arguments\nplay {} name_then_arguments", "name_then_arguments"},
+	{"python_printed", "```tool_code\nprint(add(a=1))\n```", `add {"a":1} python_call`, "python_call"},
+	{"python_object", `[add({'a': 1})]`, `add {"a":1} python_call_object`, "python_call_object"},
+	{"python_unpacked", `add(**{"a": 1},)`, `add {"a":1} python_call_object`, "python_call_object"},
+	{"python_unknown_in_tag", `<function_calls>fly(a=1)</function_calls>`, `fly? {"a":1} python_call`, "python_call"},
+	{"quoted", `["add(a='x')", 'play()']`, "add {\"a\":\"x\"} quoted_call\nplay {} quoted_call", "quoted_call"},
+	{"quoted_with_escaped_quotes", `["add(a=\"x\", b='it\'s')", "play()"]`, "add {\"a\":\"x\",\"b\":\"it's\"} quoted_call\nplay {} quoted_call", "quoted_call"},
+	{"quoted_with_the_same_quotes", `['add(a='x')']`, `add {"a":"x"} python_call`, "python_call"},
+	{"quoted_with_the_same_quotes_in_an_object", `{"steps": ["add(a="x")"]}`, `add {"a":"x"} python_call`, "python_call"},
+	{"name_before_whole_call", "Let us add:\n```json\n{\"name\": \"add\", \"arguments\": {\"a\": 1}}\n```", `add {"a":1} call_object`, "call_object"},
 	{"name_before_another_tools_name", "add\n{\"name\": \"play\", \"arguments\": {}}", `add {"name":"play","arguments":{}} name_then_arguments`,
-		extract.NameThenArguments},
+		"name_then_arguments"},
 	{"arguments_like_a_schema", `[{"name": "add", "arguments": {"type": "flat", "properties": {"rooms": 2}}}]`,
-		`add {"type":"flat","properties":{"rooms":2}} call_list`, extract.CallList},
-	{"byte_order_mark", "\ufeffplay()", `play {} python_call`, extract.PythonCall},
+		`add {"type":"flat","properties":{"rooms":2}} call_list`, "call_list"},
+	{"byte_order_mark", "\ufeffplay()", `play {} python_call`, "python_call"},
 }
 
 func TestForms(t *testing.T) {
 	read := map[extract.Form]bool{}
 	for _, c := range formCases {
 		t.Run(c.name, func(t *testing.T) {
-			assert.Equal(t, c.want, said(readCalls(c.text, tools, extract.DefaultOptions())))
-			for _, call := range readCalls(c.text, tools, extract.DefaultOptions()) {
+			assert.Equal(t, c.want, said(readCalls(c.text, tools, options)))
+			for _, call := range readCalls(c.text, tools, options) {
 				assert.Equal(t, c.form, call.Form)
 				read[call.Form] = true
 			}
 		})
 		t.Run(c.name+"_switched_off", func(t *testing.T) {
-			opt := extract.DefaultOptions()
-			opt.Off = []extract.Form{c.form}
-			require.NoError(t, opt.Validate())
+			opt := extract.Options{Off: []extract.Form{c.form}, MaxCalls: 128}
 			for _, call := range readCalls(c.text, tools, opt) {
 				assert.NotEqual(t, c.form, call.Form)
 			}
@@ -249,25 +247,23 @@ func TestRuns(t *testing.T) {
 		{"no_call", "Two and two make [4] {four}.", ``},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			assert.Equal(t, c.want, said(readCalls(c.text, tools, extract.DefaultOptions())))
+			assert.Equal(t, c.want, said(readCalls(c.text, tools, options)))
 		})
 	}
 }
 
 func TestAround(t *testing.T) {
 	text := "Sure:\n```json\n{\"name\": \"geo_lookup\", \"arguments\": {\"q\": \"x\"}}\n```\nDone."
-	calls := readCalls(text, tools, extract.DefaultOptions())
+	calls := readCalls(text, tools, options)
 	require.Len(t, calls, 1)
-	assert.Equal(t, []extract.Repair{{Kind: extract.Prose, Offset: 0}, {Kind: extract.Fence, Offset: 6}, {Kind: extract.Alias, Offset: 23},
-		{Kind: extract.Prose, Offset: strings.Index(text, "Done")}}, calls[0].Repairs)
+	assert.Equal(t, []extract.Repair{{Kind: "prose", Offset: 0}, {Kind: "fence", Offset: 6}, {Kind: "alias", Offset: 23},
+		{Kind: "prose", Offset: strings.Index(text, "Done")}}, calls[0].Repairs)
 	assert.Equal(t, text[calls[0].Offset:calls[0].End], `{"name": "geo_lookup", "arguments": {"q": "x"}}`)
-	for _, kind := range []extract.Form{extract.Prose, extract.Fence, extract.Alias} {
-		opt := extract.DefaultOptions()
-		opt.Off = []extract.Form{kind}
+	for _, kind := range []extract.Form{"prose", "fence", "alias"} {
+		opt := extract.Options{Off: []extract.Form{kind}, MaxCalls: 128}
 		assert.Empty(t, readCalls(text, tools, opt), kind)
 	}
-	opt := extract.DefaultOptions()
-	opt.Off = []extract.Form{extract.Tag}
+	opt := extract.Options{Off: []extract.Form{"tag"}, MaxCalls: 128}
 	assert.Empty(t, readCalls(formCases[0].text, tools, opt))
 }
 
@@ -278,9 +274,9 @@ func TestPrefixes(t *testing.T) {
 		texts = append(texts, c.text, c.text+"\n"+c.text, "So: "+c.text+" That is all.")
 	}
 	for _, text := range texts {
-		full := whole(readCalls(text, tools, extract.DefaultOptions()))
+		full := whole(readCalls(text, tools, options))
 		for cut := range len(text) {
-			for i, c := range whole(readCalls(text[:cut], tools, extract.DefaultOptions())) {
+			for i, c := range whole(readCalls(text[:cut], tools, options)) {
 				require.Less(t, i, len(full), "%q", text[:cut])
 				assert.Equal(t, []any{full[i].Name, string(full[i].Arguments), full[i].Offset, full[i].End},
 					[]any{c.Name, string(c.Arguments), c.Offset, c.End}, "%q", text[:cut])
@@ -304,22 +300,19 @@ func TestNames(t *testing.T) {
 		{"c-d", `c-d? {"x":1} tool_tag`},
 	} {
 		text := `<tool_call>{"name": "` + c.written + `", "arguments": {"x": 1}}</tool_call>`
-		assert.Equal(t, c.want, said(readCalls(text, ambiguous, extract.DefaultOptions())))
+		assert.Equal(t, c.want, said(readCalls(text, ambiguous, options)))
 	}
-	assert.Empty(t, readCalls("add(a=1)", extract.Names{}, extract.DefaultOptions()))
+	assert.Empty(t, readCalls("add(a=1)", extract.Names{}, options))
 }
 
-func TestOptions(t *testing.T) {
-	assert.NoError(t, extract.DefaultOptions().Validate())
-	err := extract.Options{Off: []extract.Form{"fence", "morse"}, MaxDepth: 1 << 20}.Validate()
-	require.Error(t, err)
-	for _, part := range []string{`Off[1]: "morse"`, "options: MaxBytes: want at least 1, got 0", "MaxDepth: want 1 to 10000, got 1048576", "MaxValues: want 1 to 10000000, got 0", "MaxCalls: want at least 1, got 0"} {
-		assert.Contains(t, err.Error(), part)
-	}
+func TestNoFormRepeats(t *testing.T) {
 	forms := extract.Forms()
 	sorted := slices.Sorted(slices.Values(forms))
 	assert.Len(t, slices.Compact(sorted), len(forms), "forms repeat")
 }
+
+// options read every form.
+var options = extract.Options{MaxCalls: 128}
 
 // readCalls are the calls of a text that has no more than the bound.
 func readCalls(text string, names extract.Names, opt extract.Options) []extract.Call {
@@ -330,8 +323,7 @@ func readCalls(text string, names extract.Names, opt extract.Options) []extract.
 // Of a text with more calls than the bound none is read, and all are counted. Before the bound, a call that
 // repeats another does not count.
 func TestMoreCallsThanTheBoundAreCounted(t *testing.T) {
-	opt := extract.DefaultOptions()
-	opt.MaxCalls = 3
+	opt := extract.Options{MaxCalls: 3}
 	for text, want := range map[string]int{
 		"add(a=1), add(a=2), add(a=3)":                                                          0,
 		"add(a=1), add(a=1), add(a=2), add(a=3), add(a=2)":                                      0,
@@ -350,7 +342,7 @@ func TestMoreCallsThanTheBoundAreCounted(t *testing.T) {
 		assert.Equal(t, want, over, text)
 		assert.Equal(t, want > 0, calls == nil, text)
 	}
-	opt.Off = []extract.Form{extract.Prose}
+	opt.Off = []extract.Form{"prose"}
 	calls, over := extract.Calls("So: add(a=1), add(a=2), add(a=3), add(a=4)", tools, opt)
 	assert.Empty(t, calls)
 	assert.Zero(t, over, "a form that is switched off is no call")

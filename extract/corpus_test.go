@@ -98,7 +98,7 @@ func (m *measure) question(q question) {
 			m.native(q, known, r.Verdict, r.ToolCalls)
 			continue
 		}
-		calls := whole(readCalls(r.Text, known, extract.DefaultOptions()))
+		calls := whole(readCalls(r.Text, known, options))
 		form := extract.Form("(none)")
 		if len(calls) > 0 {
 			form = calls[0].Form
@@ -175,7 +175,7 @@ func (m *measure) verdict(accepted bool, verdict string) {
 func (m *measure) cut(q question, known extract.Names, model, text string, full []extract.Call) {
 	runes := []rune(text)
 	kept := string(runes[:len(runes)*8/10])
-	for i, c := range whole(readCalls(kept, known, extract.DefaultOptions())) {
+	for i, c := range whole(readCalls(kept, known, options)) {
 		if i < len(full) && c.Name == full[i].Name && c.Offset == full[i].Offset && c.End == full[i].End &&
 			c.End <= len(kept) && bytes.Equal(c.Arguments, full[i].Arguments) {
 			continue

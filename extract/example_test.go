@@ -9,7 +9,7 @@ import (
 func ExampleCalls() {
 	names := extract.NewNames([]string{"math.gcd", "math.lcm"})
 	text := "Here you go:\n```python\n[math_gcd(a=12, b=18), math.lcm(a=4, b=\n```"
-	calls, _ := extract.Calls(text, names, extract.DefaultOptions())
+	calls, _ := extract.Calls(text, names, extract.Options{MaxCalls: 10})
 	for _, c := range calls {
 		fmt.Printf("%s %s %s\n", c.Name, c.Arguments, c.Form)
 		for _, r := range c.Repairs {
@@ -32,7 +32,7 @@ func ExampleCalls() {
 }
 
 func ExampleValue() {
-	raw, repairs, _ := extract.Value("Sure!\n```json\n{'city': 'Lisbon', 'nights': 2,}\n```", extract.DefaultOptions())
+	raw, repairs, _ := extract.Value("Sure!\n```json\n{'city': 'Lisbon', 'nights': 2,}\n```", extract.Options{MaxCalls: 10})
 	fmt.Println(string(raw))
 	fmt.Println(repairs)
 	// Output:

@@ -13,64 +13,63 @@ type Form string
 
 // The forms a call is read by: the values of [Call.Form].
 const (
-	// ToolTag is a call in a tag made for calls, closed or not: <tool_call>{"name": …, "arguments":
-	// …}</tool_call>.
-	ToolTag Form = "tool_tag"
-	// SpecialToken is a call after a model's control token: <|python_tag|>{…}, [TOOL_CALLS] [{…}].
-	SpecialToken Form = "special_token"
-	// FunctionTag is a tag that names the tool and holds the arguments: <function=f>{…}</function>, <invoke
+	// formToolTag is a call in a tag made for calls, closed or not: <tool_call>{"name": …, …}</tool_call>.
+	formToolTag Form = "tool_tag"
+	// formSpecialToken is a call after a model's control token: <|python_tag|>{…}, [TOOL_CALLS] [{…}].
+	formSpecialToken Form = "special_token"
+	// formFunctionTag is a tag that names the tool and holds the arguments: <function=f>{…}</function>, <invoke
 	// name="f">…</invoke>.
-	FunctionTag Form = "function_tag"
-	// ToolCallsObject is an object with a list of calls: {"tool_calls": [{…}, {…}]}.
-	ToolCallsObject Form = "tool_calls_object"
-	// CallList is a list of objects that name the tool and its arguments: [{"name": …, "arguments": …}].
-	CallList Form = "call_list"
-	// CallObject is one such object by itself: {"name": …, "arguments": …}.
-	CallObject Form = "call_object"
-	// InlineArguments is an object with the arguments beside the name: {"name": "f", "a": 1}.
-	InlineArguments Form = "inline_arguments"
-	// NameKeyedObject is an object whose keys are tools: {"f": {"a": 1}}.
-	NameKeyedObject Form = "name_keyed_object"
-	// PairList is a name and an object side by side in a list or tuple: ["f", {"a": 1}].
-	PairList Form = "pair_list"
-	// NameThenArguments is the tool's name, then its arguments: f, a new line, {"a": 1}; "Action: f", "Action
+	formFunctionTag Form = "function_tag"
+	// formToolCallsObject is an object with a list of calls: {"tool_calls": [{…}, {…}]}.
+	formToolCallsObject Form = "tool_calls_object"
+	// formCallList is a list of objects that name the tool and its arguments: [{"name": …, "arguments": …}].
+	formCallList Form = "call_list"
+	// formCallObject is one such object by itself: {"name": …, "arguments": …}.
+	formCallObject Form = "call_object"
+	// formInlineArguments is an object with the arguments beside the name: {"name": "f", "a": 1}.
+	formInlineArguments Form = "inline_arguments"
+	// formNameKeyedObject is an object whose keys are tools: {"f": {"a": 1}}.
+	formNameKeyedObject Form = "name_keyed_object"
+	// formPairList is a name and an object side by side in a list or tuple: ["f", {"a": 1}].
+	formPairList Form = "pair_list"
+	// formNameThenArguments is the tool's name, then its arguments: f, a new line, {"a": 1}; "Action: f", "Action
 	// Input: {…}".
-	NameThenArguments Form = "name_then_arguments"
-	// PythonCall is a call with keyword arguments: f(a=1).
-	PythonCall Form = "python_call"
-	// PythonCallObject is a call with one object as its argument: f({"a": 1}), f(**{"a": 1}).
-	PythonCallObject Form = "python_call_object"
-	// QuotedCall is a Python call in quotes in a list: ["f(a=1)"]. Quotes in it may be escaped, nothing else.
-	QuotedCall Form = "quoted_call"
+	formNameThenArguments Form = "name_then_arguments"
+	// formPythonCall is a call with keyword arguments: f(a=1).
+	formPythonCall Form = "python_call"
+	// formPythonCallObject is a call with one object as its argument: f({"a": 1}), f(**{"a": 1}).
+	formPythonCallObject Form = "python_call_object"
+	// formQuotedCall is a Python call in quotes in a list: ["f(a=1)"]. Only quotes in it may be escaped.
+	formQuotedCall Form = "quoted_call"
 )
 
 // Text around a call or value that was dropped.
 const (
-	// Prose: text before or after was dropped.
-	Prose Form = "prose"
-	// Fence: backticks around were dropped.
-	Fence Form = "fence"
-	// Tag: a tag or control token around was dropped.
-	Tag Form = "tag"
+	// formProse: text before or after was dropped.
+	formProse Form = "prose"
+	// formFence: backticks around were dropped.
+	formFence Form = "fence"
+	// formTag: a tag or control token around was dropped.
+	formTag Form = "tag"
 )
 
 // Readings of names and arguments.
 const (
-	// Alias: the written name is another spelling of the registered one.
-	Alias Form = "alias"
-	// StringArguments: the arguments were written as a string that holds JSON.
-	StringArguments Form = "string_arguments"
-	// NoArguments: a call without arguments, in a wrapper for calls, was read as {}.
-	NoArguments Form = "no_arguments"
-	// ExtraMember: a member beside the name and the arguments was dropped.
-	ExtraMember Form = "extra_member"
-	// PythonSyntax: keyword arguments of a Python call were read as an object.
-	PythonSyntax Form = "python_syntax"
+	// formAlias: the written name is another spelling of the registered one.
+	formAlias Form = "alias"
+	// formStringArguments: the arguments were written as a string that holds JSON.
+	formStringArguments Form = "string_arguments"
+	// formNoArguments: a call without arguments, in a wrapper for calls, was read as {}.
+	formNoArguments Form = "no_arguments"
+	// formExtraMember: a member beside the name and the arguments was dropped.
+	formExtraMember Form = "extra_member"
+	// formPythonSyntax: keyword arguments of a Python call were read as an object.
+	formPythonSyntax Form = "python_syntax"
 	// TaggedArguments: each argument was in its own tag, as in <parameter=a>1</parameter>. Such tags have no
 	// types, so each value is a string here. Package tool, which knows the schema, converts it.
 	TaggedArguments Form = "tagged_arguments"
-	// AssignedArguments: the arguments were assigned to a variable before, as in v = {"a": 1}, f(v).
-	AssignedArguments Form = "assigned_arguments"
+	// formAssignedArguments: the arguments were assigned to a variable before, as in v = {"a": 1}, f(v).
+	formAssignedArguments Form = "assigned_arguments"
 	// WrappedArguments: the arguments were in one member that the tool's schema does not have, as in
 	// f(params={"a": 1}). Package tool makes this repair, because it knows the schema.
 	WrappedArguments Form = "wrapped_arguments"
@@ -81,39 +80,40 @@ const (
 
 // Leniencies of writing: they are not strict JSON, but have only one meaning.
 const (
-	// SingleQuotes: a string in single quotes.
-	SingleQuotes Form = "single_quotes"
-	// Apostrophe: a single quote between two letters, in a string in single quotes.
-	Apostrophe Form = "apostrophe"
-	// TokenQuotes: a string between control tokens, <escape> or <|"|>, as Gemma writes it.
-	TokenQuotes Form = "token_quotes"
-	// TripleQuotes: a string in triple quotes.
-	TripleQuotes Form = "triple_quotes"
-	// PythonLiteral: True, False or None.
-	PythonLiteral Form = "python_literal"
-	// PythonNumber: +5, .5, 5. or 1_000, respelled with the same value.
-	PythonNumber Form = "python_number"
-	// PythonEscape: \', \x41 or \U0001F600 in a string; a backslash before a letter that escapes nothing, in
+	// formSingleQuotes: a string in single quotes.
+	formSingleQuotes Form = "single_quotes"
+	// formApostrophe: a single quote between two letters, in a string in single quotes.
+	formApostrophe Form = "apostrophe"
+	// formTokenQuotes: a string between control tokens, <escape> or <|"|>, as Gemma writes it.
+	formTokenQuotes Form = "token_quotes"
+	// formTripleQuotes: a string in triple quotes.
+	formTripleQuotes Form = "triple_quotes"
+	// formPythonLiteral: True, False or None.
+	formPythonLiteral Form = "python_literal"
+	// formPythonNumber: +5, .5, 5. or 1_000, respelled with the same value.
+	formPythonNumber Form = "python_number"
+	// formPythonEscape: \', \x41 or \U0001F600 in a string; a backslash before a letter that escapes nothing, in
 	// single quotes.
-	PythonEscape Form = "python_escape"
-	// Tuple: a tuple read as an array.
-	Tuple Form = "tuple"
-	// TrailingComma: a comma before a closing bracket.
-	TrailingComma Form = "trailing_comma"
-	// Comment: a comment (#, //, /* */) between tokens.
-	Comment Form = "comment"
-	// UnquotedKey: a member's name without quotes.
-	UnquotedKey Form = "unquoted_key"
-	// RawControl: a control character, such as a line break, written raw in a string.
-	RawControl Form = "raw_control"
-	// MarkdownEscape: a backslash before an underscore in a name, or before a bracket, as Markdown writes it.
-	MarkdownEscape Form = "markdown_escape"
+	formPythonEscape Form = "python_escape"
+	// formTuple: a tuple read as an array.
+	formTuple Form = "tuple"
+	// formTrailingComma: a comma before a closing bracket.
+	formTrailingComma Form = "trailing_comma"
+	// formComment: a comment (#, //, /* */) between tokens.
+	formComment Form = "comment"
+	// formUnquotedKey: a member's name without quotes.
+	formUnquotedKey Form = "unquoted_key"
+	// formRawControl: a control character, such as a line break, written raw in a string.
+	formRawControl Form = "raw_control"
+	// formMarkdownEscape: Markdown's backslash before an underscore in a name, or before a bracket.
+	formMarkdownEscape Form = "markdown_escape"
 )
 
 // callForms are the forms a call is read by, in their order.
 var callForms = []Form{
-	ToolTag, SpecialToken, FunctionTag, ToolCallsObject, CallList, CallObject, InlineArguments,
-	NameKeyedObject, PairList, NameThenArguments, PythonCall, PythonCallObject, QuotedCall,
+	formToolTag, formSpecialToken, formFunctionTag, formToolCallsObject, formCallList, formCallObject,
+	formInlineArguments, formNameKeyedObject, formPairList, formNameThenArguments, formPythonCall,
+	formPythonCallObject, formQuotedCall,
 }
 
 // repairs are the kinds of repair, in their order, and how to write it so that they are not needed: nothing
@@ -122,28 +122,28 @@ var repairs = []struct {
 	kind   Form
 	wanted string
 }{
-	{Prose, ""}, {Fence, ""}, {Tag, ""}, {Alias, ""},
-	{StringArguments, "arguments as an object instead of a string"},
-	{NoArguments, "arguments written out, {} where there are none"},
-	{ExtraMember, "nothing beside a call's name and arguments"},
-	{PythonSyntax, "arguments as a JSON object instead of name=value"},
+	{formProse, ""}, {formFence, ""}, {formTag, ""}, {formAlias, ""},
+	{formStringArguments, "arguments as an object instead of a string"},
+	{formNoArguments, "arguments written out, {} where there are none"},
+	{formExtraMember, "nothing beside a call's name and arguments"},
+	{formPythonSyntax, "arguments as a JSON object instead of name=value"},
 	{TaggedArguments, syntax.Tags},
-	{AssignedArguments, "arguments within the call instead of a variable"},
+	{formAssignedArguments, "arguments within the call instead of a variable"},
 	{WrappedArguments, "arguments without an object around them"},
 	{QuotedObject, "objects and arrays themselves, not quoted"},
-	{SingleQuotes, syntax.Quotes},
-	{Apostrophe, syntax.Quotes},
-	{TokenQuotes, syntax.Quotes},
-	{TripleQuotes, syntax.Quotes},
-	{PythonLiteral, syntax.PythonWords},
-	{PythonNumber, syntax.Numbers},
-	{PythonEscape, syntax.Escapes},
-	{Tuple, syntax.Lists},
-	{TrailingComma, syntax.LastComma},
-	{Comment, syntax.Comments},
-	{UnquotedKey, syntax.Quotes},
-	{RawControl, "line breaks and control characters within strings written as escapes"},
-	{MarkdownEscape, `no \ before _ and brackets`},
+	{formSingleQuotes, syntax.Quotes},
+	{formApostrophe, syntax.Quotes},
+	{formTokenQuotes, syntax.Quotes},
+	{formTripleQuotes, syntax.Quotes},
+	{formPythonLiteral, syntax.PythonWords},
+	{formPythonNumber, syntax.Numbers},
+	{formPythonEscape, syntax.Escapes},
+	{formTuple, syntax.Lists},
+	{formTrailingComma, syntax.LastComma},
+	{formComment, syntax.Comments},
+	{formUnquotedKey, syntax.Quotes},
+	{formRawControl, "line breaks and control characters within strings written as escapes"},
+	{formMarkdownEscape, `no \ before _ and brackets`},
 }
 
 // Forms returns every name that [Options.Off] may hold, in a fixed order: first the forms a call is read by,

@@ -22,7 +22,7 @@ func FuzzCalls(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		calls := readCalls(text, tools, extract.DefaultOptions())
+		calls := readCalls(text, tools, options)
 		for i, c := range calls {
 			require.True(t, 0 <= c.Offset && c.Offset <= c.End && c.End <= len(text), "span %d..%d", c.Offset, c.End)
 			if c.Broken != nil {
@@ -38,7 +38,7 @@ func FuzzCalls(f *testing.F) {
 				return d.Broken == nil && d.Name == c.Name && string(d.Arguments) == string(c.Arguments)
 			}), "a call twice")
 		}
-		assert.Equal(t, calls, readCalls(text, tools, extract.DefaultOptions()))
+		assert.Equal(t, calls, readCalls(text, tools, options))
 		checkCut(t, text, whole(calls))
 	})
 }
@@ -50,7 +50,7 @@ func checkCut(t *testing.T, text string, full []extract.Call) {
 	if endsThought.MatchString(text) {
 		return
 	}
-	for i, c := range whole(readCalls(text[:cut], tools, extract.DefaultOptions())) {
+	for i, c := range whole(readCalls(text[:cut], tools, options)) {
 		require.Less(t, i, len(full), "made out of %q: %s", text[:cut], c.Arguments)
 		require.Equal(t, full[i].Name+string(full[i].Arguments), c.Name+string(c.Arguments))
 		require.Equal(t, full[i].Offset, c.Offset)
@@ -64,7 +64,7 @@ func FuzzValue(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		raw, repairs, broken := extract.Value(text, extract.DefaultOptions())
+		raw, repairs, broken := extract.Value(text, options)
 		checkRepairs(t, text, repairs)
 		if raw == nil {
 			require.Nil(t, repairs)
@@ -72,7 +72,7 @@ func FuzzValue(f *testing.F) {
 		}
 		require.Nil(t, broken)
 		checkJSON(t, raw)
-		again, more, broken := extract.Value(string(raw), extract.DefaultOptions())
+		again, more, broken := extract.Value(string(raw), options)
 		require.Nil(t, broken)
 		require.Empty(t, more)
 		require.Equal(t, raw, again)
@@ -98,7 +98,7 @@ func BenchmarkCalls(b *testing.B) {
 	b.ReportAllocs()
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		if calls := readCalls(text, tools, extract.DefaultOptions()); len(calls) != 1 {
+		if calls := readCalls(text, tools, options); len(calls) != 1 {
 			b.Fatal("no call")
 		}
 	}
@@ -109,7 +109,7 @@ func BenchmarkCallsNone(b *testing.B) {
 	b.ReportAllocs()
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		if calls := readCalls(text, tools, extract.DefaultOptions()); calls != nil {
+		if calls := readCalls(text, tools, options); calls != nil {
 			b.Fatal("a call")
 		}
 	}

@@ -56,24 +56,24 @@ func TestStrictJSONIsKept(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		args := objectText(3).Draw(t, "arguments")
 		for _, format := range []string{`<tool_call>{"name": "add", "arguments": %s}</tool_call>`, "add\n%s", `[add(%s)]`} {
-			calls := readCalls(fmt.Sprintf(format, args), tools, extract.DefaultOptions())
+			calls := readCalls(fmt.Sprintf(format, args), tools, options)
 			require.Len(t, calls, 1)
 			require.Nil(t, calls[0].Broken)
 			assert.Equal(t, decoded(t, []byte(args)), decoded(t, calls[0].Arguments))
 		}
-		value, repairs, broken := extract.Value(args, extract.DefaultOptions())
+		value, repairs, broken := extract.Value(args, options)
 		require.Nil(t, broken)
 		assert.Empty(t, repairs)
 		assert.Equal(t, decoded(t, []byte(args)), decoded(t, value))
-		again, _, _ := extract.Value(string(value), extract.DefaultOptions())
+		again, _, _ := extract.Value(string(value), options)
 		assert.Equal(t, value, again, "what was read once is read again byte for byte")
 	})
 }
 
 func TestCallsReadAgain(t *testing.T) {
 	for _, c := range formCases {
-		found := whole(readCalls(c.text, tools, extract.DefaultOptions()))
-		again := readCalls(rendered(found), tools, extract.DefaultOptions())
+		found := whole(readCalls(c.text, tools, options))
+		again := readCalls(rendered(found), tools, options)
 		require.Len(t, again, len(found), c.name)
 		for i := range found {
 			assert.Equal(t, found[i].Name, again[i].Name, c.name)
@@ -121,10 +121,10 @@ func TestLinear(t *testing.T) {
 	}
 	for _, unit := range hard {
 		text := strings.Repeat(unit, n/len(unit))
-		for _, c := range readCalls(text, tools, extract.DefaultOptions()) {
+		for _, c := range readCalls(text, tools, options) {
 			require.LessOrEqual(t, c.End, len(text), "%q", unit)
 		}
-		_, _, broken := extract.Value(text, extract.DefaultOptions())
+		_, _, broken := extract.Value(text, options)
 		if broken != nil {
 			require.LessOrEqual(t, broken.Offset, len(text), "%q", unit)
 		}
@@ -136,7 +136,7 @@ func TestLinear(t *testing.T) {
 func TestMentionsInCommentsAreReadAFewTimes(t *testing.T) {
 	for n, want := range map[int]int{1: 1, 5: 1, 1000: 0} {
 		text := "Never " + strings.Repeat("add(# ", n) + "\nSo:\n\nadd(a=1, b=2)"
-		require.Len(t, readCalls(text, tools, extract.DefaultOptions()), want, "%d mentions", n)
+		require.Len(t, readCalls(text, tools, options), want, "%d mentions", n)
 	}
 }
 
@@ -150,8 +150,8 @@ func TestReadingTakesLittleMemory(t *testing.T) {
 		for _, start := range []string{"", "[", "<tool_call>"} {
 			text := start + strings.Repeat(unit, size/len(unit))
 			for what, read := range map[string]func(){
-				"calls": func() { readCalls(text, tools, extract.DefaultOptions()) },
-				"value": func() { extract.Value(text, extract.DefaultOptions()) },
+				"calls": func() { readCalls(text, tools, options) },
+				"value": func() { extract.Value(text, options) },
 			} {
 				assert.Less(t, allocated(read), uint64(maxPerByte*len(text)), "%s: %s%s", what, start, unit)
 			}

@@ -17,9 +17,8 @@ type reader struct {
 	// limit is the offset at which the literal is too long.
 	limit int
 	depth int
-	max   int
-	// values is how many values may be read.
-	values, left int
+	// left is how many more values may be read.
+	left int
 	// outline is set if only the nodes around pos are kept: those of what was read to its end are not needed.
 	outline bool
 	// within counts the objects and calls around pos. No call may be in them.
@@ -42,10 +41,8 @@ type reader struct {
 }
 
 // start makes r ready to read from pos to end. It reuses the memory of an earlier literal.
-func (r *reader) start(src string, pos, end int, opt Options) {
-	limit := pos + min(opt.MaxBytes, len(src)-pos)
-	*r = reader{src: src, pos: pos, end: end, limit: limit, max: opt.MaxDepth,
-		values: opt.MaxValues, left: opt.MaxValues, nodes: r.nodes,
+func (r *reader) start(src string, pos, end int) {
+	*r = reader{src: src, pos: pos, end: end, limit: pos + MaxBytes, left: MaxValues, nodes: r.nodes,
 		out: r.out[:0], said: r.said[:0], repairs: r.repairs[:0]}
 	r.none()
 }
@@ -195,7 +192,7 @@ func (r *reader) value(parent, last int) (n int, ok bool) {
 // nest reads a bracketed node, unless it is too deep.
 func (r *reader) nest(k kind, parent, last int, read func(*reader, int) bool) (n int, ok bool) {
 	n = r.open(k, parent, last)
-	if r.depth == r.max {
+	if r.depth == MaxDepth {
 		return n, r.fail(fault.RuleDepth, r.pos)
 	}
 	r.depth++
@@ -209,7 +206,7 @@ func (r *reader) list(n int) bool {
 	closer := byte(']')
 	if r.peek() == '(' {
 		closer = ')'
-		r.repaired(Tuple, r.pos)
+		r.repaired(formTuple, r.pos)
 	}
 	r.pos++
 	r.out = append(r.out, '[')
@@ -246,7 +243,7 @@ func (r *reader) item(closer byte, first bool) (done, ok bool) {
 		}
 		if r.peek() == closer {
 			r.trailed = true
-			r.repaired(TrailingComma, comma)
+			r.repaired(formTrailingComma, comma)
 		} else {
 			r.out = append(r.out, ',')
 			return false, true
@@ -288,7 +285,7 @@ func (r *reader) word(parent, last int) (int, bool) {
 		r.pos = behind
 		r.out = append(r.out, json...)
 		if written != json {
-			r.repaired(PythonLiteral, start)
+			r.repaired(formPythonLiteral, start)
 		}
 		return n, r.close(n)
 	}

@@ -17,25 +17,25 @@ func TestLiterals(t *testing.T) {
 		repairs          []extract.Form
 	}{
 		{"strict", `{"a": [1, -2.50, 1E+2, true, false, null, "x\n\u00e9\/"]}`, `{"a":[1,-2.50,1E+2,true,false,null,"x\né/"]}`, nil},
-		{"single_quotes", `{'a': 'it"s'}`, `{"a":"it\"s"}`, kinds(extract.SingleQuotes, 2)},
+		{"single_quotes", `{'a': 'it"s'}`, `{"a":"it\"s"}`, kinds("single_quotes", 2)},
 		{"apostrophe", `{'a': 'it's d'Ivoire's', 'b': "l'été"}`, `{"a":"it's d'Ivoire's","b":"l'été"}`,
-			append(kinds(extract.SingleQuotes, 3), kinds(extract.Apostrophe, 3)...)},
+			append(kinds("single_quotes", 3), kinds("apostrophe", 3)...)},
 		{"token_quotes", `{"a": <escape>say "x" \n<escape>, "b": [<|"|>{y}<|"|>, <escape><escape>]}`, `{"a":"say \"x\" \\n","b":["{y}",""]}`,
-			kinds(extract.TokenQuotes, 3)},
-		{"triple_quotes", "{\"a\": '''x\n\"y\"'''}", `{"a":"x\n\"y\""}`, kinds(extract.TripleQuotes, 1)},
-		{"python_literal", `{"a": True, "b": [None, False]}`, `{"a":true,"b":[null,false]}`, kinds(extract.PythonLiteral, 3)},
-		{"python_number", `{"a": [+5, .5, 5., 1_000, -.5e3]}`, `{"a":[5,0.5,5.0,1000,-0.5e3]}`, kinds(extract.PythonNumber, 5)},
+			kinds("token_quotes", 3)},
+		{"triple_quotes", "{\"a\": '''x\n\"y\"'''}", `{"a":"x\n\"y\""}`, kinds("triple_quotes", 1)},
+		{"python_literal", `{"a": True, "b": [None, False]}`, `{"a":true,"b":[null,false]}`, kinds("python_literal", 3)},
+		{"python_number", `{"a": [+5, .5, 5., 1_000, -.5e3]}`, `{"a":[5,0.5,5.0,1000,-0.5e3]}`, kinds("python_number", 5)},
 		{"number_as_written", `{"a": [1.0, 100000000000000000000001, 1e400, -0]}`, `{"a":[1.0,100000000000000000000001,1e400,-0]}`, nil},
-		{"python_escape", `{"a": "it\'s \x41 \U0001F600"}`, `{"a":"it's A 😀"}`, kinds(extract.PythonEscape, 3)},
+		{"python_escape", `{"a": "it\'s \x41 \U0001F600"}`, `{"a":"it's A 😀"}`, kinds("python_escape", 3)},
 		{"surrogates", `{"a": "\ud83d\ude00"}`, `{"a":"😀"}`, nil},
-		{"backslash_that_escapes_nothing", `{"a": '\d+'}`, `{"a":"\\d+"}`, []extract.Form{extract.SingleQuotes, extract.PythonEscape}},
+		{"backslash_that_escapes_nothing", `{"a": '\d+'}`, `{"a":"\\d+"}`, []extract.Form{"single_quotes", "python_escape"}},
 		{"tuple", `{"a": (1, 2), "b": (3,), "c": ()}`, `{"a":[1,2],"b":[3],"c":[]}`,
-			[]extract.Form{extract.Tuple, extract.Tuple, extract.TrailingComma, extract.Tuple}},
-		{"trailing_comma", `{"a": [1, 2,], }`, `{"a":[1,2]}`, kinds(extract.TrailingComma, 2)},
-		{"comment", "{\"a\": 1, // one\n \"b\": /* two */ 2 # three\n}", `{"a":1,"b":2}`, kinds(extract.Comment, 3)},
-		{"unquoted_key", `{a: {b_2: 1}}`, `{"a":{"b_2":1}}`, kinds(extract.UnquotedKey, 2)},
-		{"raw_control", "{\"a\": \"x\ny\tz\"}", `{"a":"x\ny\tz"}`, kinds(extract.RawControl, 2)},
-		{"markdown_escape", `\{"a": 1, b\_c: 2\}`, `{"a":1,"b_c":2}`, []extract.Form{extract.MarkdownEscape, extract.UnquotedKey, extract.MarkdownEscape, extract.MarkdownEscape}},
+			[]extract.Form{"tuple", "tuple", "trailing_comma", "tuple"}},
+		{"trailing_comma", `{"a": [1, 2,], }`, `{"a":[1,2]}`, kinds("trailing_comma", 2)},
+		{"comment", "{\"a\": 1, // one\n \"b\": /* two */ 2 # three\n}", `{"a":1,"b":2}`, kinds("comment", 3)},
+		{"unquoted_key", `{a: {b_2: 1}}`, `{"a":{"b_2":1}}`, kinds("unquoted_key", 2)},
+		{"raw_control", "{\"a\": \"x\ny\tz\"}", `{"a":"x\ny\tz"}`, kinds("raw_control", 2)},
+		{"markdown_escape", `\{"a": 1, b\_c: 2\}`, `{"a":1,"b_c":2}`, []extract.Form{"markdown_escape", "unquoted_key", "markdown_escape", "markdown_escape"}},
 		{"many_members", many(40, "k%d"), strings.ReplaceAll(many(40, "k%d"), " ", ""), nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -43,20 +43,19 @@ func TestLiterals(t *testing.T) {
 			if c.name == "markdown_escape" {
 				text = "add(" + c.text + ")"
 			}
-			calls := readCalls(text, tools, extract.DefaultOptions())
+			calls := readCalls(text, tools, options)
 			require.Len(t, calls, 1)
 			require.Nil(t, calls[0].Broken)
 			assert.Equal(t, c.want, string(calls[0].Arguments))
 			var got []extract.Form
 			for _, r := range calls[0].Repairs {
-				if r.Kind != extract.PythonSyntax {
+				if r.Kind != "python_syntax" {
 					got = append(got, r.Kind)
 				}
 			}
 			assert.ElementsMatch(t, c.repairs, got)
 			for _, kind := range got {
-				opt := extract.DefaultOptions()
-				opt.Off = []extract.Form{kind}
+				opt := extract.Options{Off: []extract.Form{kind}, MaxCalls: 128}
 				refused := readCalls(text, tools, opt)
 				require.Len(t, refused, 1)
 				require.NotNil(t, refused[0].Broken, "%s switched off", kind)
@@ -84,7 +83,7 @@ func many(n int, key string) string {
 }
 
 func TestBroken(t *testing.T) {
-	nine := `[[[[[[[[1]]]]]]]]`
+	deep := strings.Repeat("[", extract.MaxDepth) + "1" + strings.Repeat("]", extract.MaxDepth)
 	for _, c := range []struct{ name, text, rule, at string }{
 		{"expression", `add(a=x+1)`, fault.RuleSyntax, "x+1"},
 		{"sum", `add(a=1+1)`, fault.RuleSyntax, "+1"},
@@ -124,16 +123,11 @@ func TestBroken(t *testing.T) {
 		{"beyond_unicode", `add(a="\UFFFFFFFF")`, fault.RuleInvalidUTF8, `\UFFFFFFFF`},
 		{"trailing_data", `{"name": "add", "arguments": "{\"a\": 1} x"}`, fault.RuleTrailingData, `"{\"a`},
 		{"two_sets_of_arguments", `{"name": "add", "arguments": {"a": 1}, "args": {"b": 2}}`, fault.RuleSyntax, `{"name"`},
-		{"too_deep", `add(a=` + nine + `)`, fault.RuleDepth, nine[7:]},
-		{"too_long", `add(a='` + strings.Repeat("x", 300) + `')`, fault.RuleSize, `'xxx`},
+		{"too_deep", `add(a=` + deep + `)`, fault.RuleDepth, deep[extract.MaxDepth-1:]},
+		{"too_long", `add(a='` + strings.Repeat("x", extract.MaxBytes) + `')`, fault.RuleSize, `'xxx`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			opt := extract.DefaultOptions()
-			opt.MaxDepth, opt.MaxBytes = 8, 256
-			if c.name == "duplicate_of_many" {
-				opt.MaxBytes = 1 << 16
-			}
-			calls := readCalls(c.text, tools, opt)
+			calls := readCalls(c.text, tools, options)
 			require.Len(t, calls, 1)
 			require.NotNil(t, calls[0].Broken, "%s", calls[0].Arguments)
 			assert.Equal(t, c.rule, calls[0].Broken.Rule)
@@ -146,11 +140,11 @@ func TestBroken(t *testing.T) {
 
 func TestStringArguments(t *testing.T) {
 	text := `{"type": "function", "function": {"name": "add", "arguments": "{\"a\": 'x'}"}}`
-	calls := readCalls(text, tools, extract.DefaultOptions())
+	calls := readCalls(text, tools, options)
 	require.Len(t, calls, 1)
 	assert.Equal(t, `{"a":"x"}`, string(calls[0].Arguments))
 	at := strings.Index(text, `"{`)
-	assert.Equal(t, []extract.Repair{{Kind: extract.SingleQuotes, Offset: at}, {Kind: extract.StringArguments, Offset: at}}, calls[0].Repairs)
+	assert.Equal(t, []extract.Repair{{Kind: "single_quotes", Offset: at}, {Kind: "string_arguments", Offset: at}}, calls[0].Repairs)
 }
 
 func TestReadings(t *testing.T) {
@@ -158,15 +152,15 @@ func TestReadings(t *testing.T) {
 		text string
 		want extract.Repair
 	}{
-		{`{"name": "add", "thought": "one", "arguments": {}}`, extract.Repair{Kind: extract.ExtraMember, Offset: 27}},
-		{`{"function": {"name": "add", "arguments": {}}, "n": 1}`, extract.Repair{Kind: extract.ExtraMember, Offset: 52}},
-		{`{"name": "add", "arguments": null}`, extract.Repair{Kind: extract.NoArguments, Offset: 29}},
-		{`{"name": "add", "arguments": ""}`, extract.Repair{Kind: extract.NoArguments, Offset: 29}},
-		{`{"name": "add", "arguments": "{}"}`, extract.Repair{Kind: extract.StringArguments, Offset: 29}},
-		{`add(a=1)`, extract.Repair{Kind: extract.PythonSyntax, Offset: 0}},
+		{`{"name": "add", "thought": "one", "arguments": {}}`, extract.Repair{Kind: "extra_member", Offset: 27}},
+		{`{"function": {"name": "add", "arguments": {}}, "n": 1}`, extract.Repair{Kind: "extra_member", Offset: 52}},
+		{`{"name": "add", "arguments": null}`, extract.Repair{Kind: "no_arguments", Offset: 29}},
+		{`{"name": "add", "arguments": ""}`, extract.Repair{Kind: "no_arguments", Offset: 29}},
+		{`{"name": "add", "arguments": "{}"}`, extract.Repair{Kind: "string_arguments", Offset: 29}},
+		{`add(a=1)`, extract.Repair{Kind: "python_syntax", Offset: 0}},
 		{`{"id": 7, "type": "function", "name": "add", "arguments": {}}`, extract.Repair{}},
 	} {
-		calls := readCalls(c.text, tools, extract.DefaultOptions())
+		calls := readCalls(c.text, tools, options)
 		require.Len(t, calls, 1)
 		require.Nil(t, calls[0].Broken)
 		if c.want == (extract.Repair{}) {
@@ -174,8 +168,7 @@ func TestReadings(t *testing.T) {
 			continue
 		}
 		assert.Equal(t, []extract.Repair{c.want}, calls[0].Repairs)
-		opt := extract.DefaultOptions()
-		opt.Off = []extract.Form{c.want.Kind}
+		opt := extract.Options{Off: []extract.Form{c.want.Kind}, MaxCalls: 128}
 		refused := readCalls(c.text, tools, opt)
 		require.Len(t, refused, 1)
 		assert.Equal(t, &extract.Broken{Rule: fault.RuleSyntax, Offset: c.want.Offset}, refused[0].Broken)

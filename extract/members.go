@@ -72,7 +72,7 @@ func (r *reader) keyName() bool {
 			r.pos = start
 			return r.unexpected()
 		}
-		r.repaired(UnquotedKey, start)
+		r.repaired(formUnquotedKey, start)
 		return r.quote(name, start)
 	}
 	return r.unexpected()

@@ -25,13 +25,13 @@ func (s *scanner) nameThenArguments(start, end, args int) bool {
 	s.pos = args
 	p, n := s.read()
 	c, _ := s.names.call(plainName(s.text[start:end]), start)
-	c.Form, c.Offset, c.End = NameThenArguments, start, p.pos
+	c.Form, c.Offset, c.End = formNameThenArguments, start, p.pos
 	switch {
 	case p.isCallOf(n, c.Name): // the name leads up to a whole call: add: {"name": "add", "arguments": …}
 		if len(s.run) == 0 && s.before < 0 {
 			s.before = start
 		}
-		if whole, ok := p.nameMember(n, setting{form: CallObject}); ok {
+		if whole, ok := p.nameMember(n, setting{form: formCallObject}); ok {
 			p.add(whole)
 		}
 	case p.at(n).open:
@@ -130,7 +130,7 @@ func (s *scanner) functionTag(m mark) {
 	args := skipSpace(s.text, m.end)
 	s.pos = args
 	c, _ := s.names.call(m.function, m.start)
-	c.Form, c.Offset, c.End = FunctionTag, m.start, m.end
+	c.Form, c.Offset, c.End = formFunctionTag, m.start, m.end
 	p, n := s.read()
 	switch {
 	case n != 0 && p.kind(n) == object && !p.at(n).open:

@@ -61,7 +61,7 @@ func (n Names) call(written string, offset int) (c Call, known bool) {
 	name, alias, known := n.lookup(written)
 	c = Call{Name: name, Known: known}
 	if alias {
-		c.Repairs = []Repair{{Alias, offset}}
+		c.Repairs = []Repair{{formAlias, offset}}
 	}
 	return c, known
 }

@@ -39,7 +39,7 @@ func (r *reader) number() bool {
 	}
 	digits(exponent)
 	if string(r.out[from:]) != written {
-		r.repaired(PythonNumber, start)
+		r.repaired(formPythonNumber, start)
 	}
 	return true
 }

@@ -13,7 +13,7 @@ func (r *reader) call(n int) bool {
 	r.pos = tokenEnd(r.src[:r.stop()], start)
 	r.at(n).name = int32(r.pos)
 	if strings.Contains(r.src[start:r.pos], `\`) {
-		r.repaired(MarkdownEscape, start)
+		r.repaired(formMarkdownEscape, start)
 	}
 	r.pos++
 	if !r.space() {
@@ -76,7 +76,7 @@ func (r *reader) name() string {
 	if !strings.Contains(written, `\`) {
 		return written
 	}
-	r.repaired(MarkdownEscape, start)
+	r.repaired(formMarkdownEscape, start)
 	return plainName(written)
 }
 

@@ -12,7 +12,7 @@ import (
 // are only counted.
 func (s *scanner) add(c Call) bool {
 	container := s.container()
-	if container != "" && (c.Form == CallObject || c.Form == CallList || c.Form == ToolCallsObject) {
+	if container != "" && (c.Form == formCallObject || c.Form == formCallList || c.Form == formToolCallsObject) {
 		c.Form = container
 	}
 	if s.isOff(c, container) {
@@ -23,10 +23,10 @@ func (s *scanner) add(c Call) bool {
 		return true
 	}
 	if s.tag.kind != noMark {
-		c.repaired(Tag, s.tag.start)
+		c.repaired(formTag, s.tag.start)
 	}
 	if s.fenced.kind != noMark {
-		c.repaired(Fence, s.fenced.start)
+		c.repaired(formFence, s.fenced.start)
 	}
 	s.refuse(&c)
 	switch {
@@ -77,9 +77,9 @@ func (c Call) said() said {
 func (s *scanner) container() Form {
 	switch s.tag.kind {
 	case callTag:
-		return ToolTag
+		return formToolTag
 	case controlToken:
-		return SpecialToken
+		return formSpecialToken
 	}
 	return ""
 }
@@ -87,8 +87,8 @@ func (s *scanner) container() Form {
 // isOff reports whether the form of c, or of something around it, is switched off.
 func (s *scanner) isOff(c Call, container Form) bool {
 	off := s.opt.isOff
-	if off(c.Form) || container != "" && off(container) || s.tag.kind != noMark && off(Tag) ||
-		s.fenced.kind != noMark && off(Fence) {
+	if off(c.Form) || container != "" && off(container) || s.tag.kind != noMark && off(formTag) ||
+		s.fenced.kind != noMark && off(formFence) {
 		return true
 	}
 	return slices.ContainsFunc(c.Repairs, func(r Repair) bool {
@@ -111,10 +111,10 @@ func (s *scanner) finish() (calls []Call, over int) {
 	around := make([]Repair, 0, 2)
 	for _, offset := range [...]int{s.before, s.after} {
 		if offset >= 0 {
-			around = append(around, Repair{Prose, offset})
+			around = append(around, Repair{formProse, offset})
 		}
 	}
-	if len(around) > 0 && s.opt.isOff(Prose) {
+	if len(around) > 0 && s.opt.isOff(formProse) {
 		return nil, 0
 	}
 	if s.over > 0 {

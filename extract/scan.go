@@ -21,7 +21,7 @@ func Calls(text string, names Names, opt Options) (calls []Call, over int) {
 	if !strings.ContainsAny(text, callOpens) {
 		return nil, 0
 	}
-	if opt.isOff(Alias) {
+	if opt.isOff(formAlias) {
 		names.alias = nil
 	}
 	s := scanner{text: text, names: names, opt: opt, pos: textStart(text), before: -1, after: -1}
@@ -184,7 +184,7 @@ func (s *scanner) read() (*parse, int) {
 
 // startAt is ready to read at an offset.
 func (s *scanner) startAt(pos int) *parse {
-	s.reader.start(s.text, pos, len(s.text), s.opt)
+	s.reader.start(s.text, pos, len(s.text))
 	s.parse = parse{reader: &s.reader, to: s}
 	return &s.parse
 }
@@ -196,7 +196,7 @@ func (s *scanner) literal() bool {
 	}
 	start := s.pos
 	p, n := s.read()
-	at := setting{form: CallObject, clear: s.tag.kind == callTag}
+	at := setting{form: formCallObject, clear: s.tag.kind == callTag}
 	p.element(n, at)
 	if p.made == 0 && s.fenced.kind != noMark {
 		s.assign(p, n)
@@ -215,7 +215,7 @@ var toolName = regexp.MustCompile(`["']name["']\s*:\s*(?:"([^"]*)|'([^']*))`)
 // place at which reading stopped, so that the feedback is about the right tool. After a complete object only
 // the text up to the next object or tag is searched.
 func (s *scanner) nameless(start, stop int, whole bool) Call {
-	c := Call{Form: ToolTag, Offset: start, End: stop}
+	c := Call{Form: formToolTag, Offset: start, End: stop}
 	end := len(s.text)
 	if !whole {
 		end = closing(s.text, stop, s.tag.word)

@@ -102,8 +102,8 @@ func (p *parse) element(n int, at setting) (taken bool) {
 
 // list reads the elements of a list up to the first that is no call.
 func (p *parse) list(n int, at setting) bool {
-	if at.form == CallObject {
-		at.form = CallList
+	if at.form == formCallObject {
+		at.form = formCallList
 	}
 	at.listed = true
 	for m := range p.children(n) {
@@ -124,7 +124,7 @@ func (p *parse) pairs(n int) bool {
 		m = p.next(args)
 	}
 	for m := p.child(n); m != 0; m = p.next(p.next(m)) {
-		p.held(PairList, p.text(m), m, p.next(m), n)
+		p.held(formPairList, p.text(m), m, p.next(m), n)
 	}
 	return p.child(n) != 0
 }
@@ -167,7 +167,7 @@ func (p *parse) quoted(n int) (found Call, taken bool) {
 	if found, taken = inner.python(c, setting{}); !taken {
 		return found, false
 	}
-	found.Form, found.Repairs = QuotedCall, append(found.Repairs, r.repairs...)
+	found.Form, found.Repairs = formQuotedCall, append(found.Repairs, r.repairs...)
 	if escaped {
 		found.Offset, found.End = begin, behind
 		if found.Broken != nil {
@@ -183,7 +183,7 @@ func (p *parse) quoted(n int) (found Call, taken bool) {
 // within reads what is written in a string, from start to end of src.
 func (p *parse) within(src string, start, end int) (r *reader, n int, ok bool) {
 	r = &p.to.inner
-	r.start(src, start, end, Options{MaxBytes: end - start, MaxDepth: p.max, MaxValues: p.values})
+	r.start(src, start, end)
 	r.outline = true
 	n, ok = r.value(0, 0)
 	return r, n, ok
@@ -204,15 +204,15 @@ func (p *parse) python(n int, at setting) (c Call, taken bool) {
 	if !known && !at.clear {
 		return c, false
 	}
-	c.Form, c.Offset, c.End = PythonCall, int(node.start), int(node.end)
+	c.Form, c.Offset, c.End = formPythonCall, int(node.start), int(node.end)
 	if node.dict {
-		c.Form = PythonCallObject
+		c.Form = formPythonCallObject
 	}
 	if node.open {
 		return p.broken(c), true
 	}
 	c.Arguments = p.json(n)
-	c.repaired(PythonSyntax, c.Offset)
+	c.repaired(formPythonSyntax, c.Offset)
 	return c, true
 }
 
@@ -220,12 +220,12 @@ func (p *parse) python(n int, at setting) (c Call, taken bool) {
 func (p *parse) callsMember(n int) bool {
 	for m := range p.children(n) {
 		if p.kind(m) == list && p.is(m, listRole) {
-			return p.list(m, setting{form: ToolCallsObject, clear: true})
+			return p.list(m, setting{form: formToolCallsObject, clear: true})
 		}
 	}
 	first := p.child(n)
 	alone := first != 0 && p.next(first) == 0 && p.kind(first) == list && !p.at(n).open
-	return alone && p.list(first, setting{form: ToolCallsObject})
+	return alone && p.list(first, setting{form: formToolCallsObject})
 }
 
 // wrapperMember reads {"type": "function", "function": {"name": …, "arguments": …}}.
@@ -334,7 +334,7 @@ func (p *parse) nameMember(n int, at setting) (c Call, taken bool) {
 		c.Repairs = append(c.Repairs, p.extras(n, o.name, o.args)...)
 		p.arguments(&c, o.args)
 	case o.others+o.metas > 0:
-		c.Form = InlineArguments
+		c.Form = formInlineArguments
 		c.Arguments = p.inline(n, o.name)
 	default:
 		c.noArguments(c.Offset)
@@ -348,7 +348,7 @@ func (p *parse) extras(n, name, args int) []Repair {
 	var dropped []Repair
 	for m := range p.children(n) {
 		if m != name && m != args && !p.isMeta(m) {
-			dropped = append(dropped, Repair{ExtraMember, p.begin(m)})
+			dropped = append(dropped, Repair{formExtraMember, p.begin(m)})
 		}
 	}
 	return dropped
@@ -374,7 +374,7 @@ func (p *parse) nameKeyed(n int) bool {
 		}
 	}
 	for m := range p.children(n) {
-		p.held(NameKeyedObject, p.key(m), m, m, n)
+		p.held(formNameKeyedObject, p.key(m), m, m, n)
 	}
 	return p.child(n) != 0
 }

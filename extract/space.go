@@ -14,7 +14,7 @@ func (r *reader) space() bool {
 				return false
 			}
 		case c == '\\' && r.pos+1 < r.stop() && strings.IndexByte("{}[]()", r.src[r.pos+1]) >= 0:
-			r.repaired(MarkdownEscape, r.pos)
+			r.repaired(formMarkdownEscape, r.pos)
 			r.pos++
 			return true
 		default:
@@ -40,7 +40,7 @@ func (r *reader) comment() bool {
 	default:
 		return r.unexpected()
 	}
-	r.repaired(Comment, start)
+	r.repaired(formComment, start)
 	return true
 }
 

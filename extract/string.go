@@ -16,9 +16,9 @@ func (r *reader) string(quote byte) bool {
 	closer := r.src[start : start+1]
 	if rest := r.src[start:r.stop()]; len(rest) >= 3 && rest[1] == quote && rest[2] == quote {
 		closer = rest[:3]
-		r.repaired(TripleQuotes, start)
+		r.repaired(formTripleQuotes, start)
 	} else if quote == '\'' {
-		r.repaired(SingleQuotes, start)
+		r.repaired(formSingleQuotes, start)
 	}
 	r.pos += len(closer)
 	r.said = r.said[:0]
@@ -44,7 +44,7 @@ func (r *reader) apostrophe() bool {
 	if !unicode.IsLetter(before) || !unicode.IsLetter(after) {
 		return false
 	}
-	r.repaired(Apostrophe, r.pos)
+	r.repaired(formApostrophe, r.pos)
 	return true
 }
 
@@ -55,7 +55,7 @@ func (r *reader) between(token string) bool {
 	if length < 0 {
 		return r.ends(start)
 	}
-	r.repaired(TokenQuotes, start)
+	r.repaired(formTokenQuotes, start)
 	r.pos += len(token)
 	text := r.src[r.pos : r.pos+length]
 	r.pos += length + len(token)
@@ -95,7 +95,7 @@ func (r *reader) char(quote byte, triple bool) bool {
 		return r.escape(quote)
 	case c < 0x20:
 		if !triple || c != '\n' {
-			r.repaired(RawControl, r.pos)
+			r.repaired(formRawControl, r.pos)
 		}
 	case c >= 0x80:
 		v, n := utf8.DecodeRuneInString(r.src[r.pos:r.end])
@@ -164,7 +164,7 @@ func (r *reader) pythonEscape(start int, c, quote byte) bool {
 	default:
 		return r.fail(fault.RuleSyntax, start)
 	}
-	r.repaired(PythonEscape, start)
+	r.repaired(formPythonEscape, start)
 	return true
 }
 

@@ -91,7 +91,7 @@ func (s *scanner) tagNamed(start, end int) bool {
 	if !known && !inTags {
 		return false
 	}
-	c.Form, c.Offset, c.End = ToolTag, start, end
+	c.Form, c.Offset, c.End = formToolTag, start, end
 	p := s.startAt(args)
 	switch {
 	case inTags:

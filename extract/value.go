@@ -53,7 +53,7 @@ func (s *seeker) read(pos int) (n, end int, ok bool) {
 	if s.at == pos+1 {
 		return s.node, r.pos, s.good
 	}
-	r.start(s.text, pos, len(s.text), s.opt)
+	r.start(s.text, pos, len(s.text))
 	r.within, r.outline = 1, true // a Python call is no value
 	n, ok = r.value(0, 0)
 	for _, repair := range r.repairs {
@@ -93,10 +93,10 @@ func (s *seeker) take(points, start, end int, around ...Repair) bool {
 		}
 	}
 	if first < start {
-		around = append(around, Repair{Prose, first})
+		around = append(around, Repair{formProse, first})
 	}
 	if after < len(s.text) {
-		around = append(around, Repair{Prose, after})
+		around = append(around, Repair{formProse, after})
 	}
 	for _, r := range around {
 		if s.opt.isOff(r.Kind) {
@@ -184,7 +184,7 @@ func (s *seeker) fences() {
 		if closing < len(s.text) {
 			end = closing + m.ticks
 		}
-		if s.take(aloneInFence, start, min(end, len(s.text)), Repair{Fence, m.start}) {
+		if s.take(aloneInFence, start, min(end, len(s.text)), Repair{formFence, m.start}) {
 			return
 		}
 	}
@@ -231,14 +231,14 @@ func (s *seeker) candidate(start int, tag, fenced mark) (end int, more bool) {
 	}
 	var around []Repair
 	if fenced.kind != noMark {
-		around = append(around, Repair{Fence, fenced.start})
+		around = append(around, Repair{formFence, fenced.start})
 		if code := skipSpace(s.text, fenced.end); code < start {
-			around = append(around, Repair{Prose, code})
+			around = append(around, Repair{formProse, code})
 		}
 	}
 	behind := end
 	if tag.kind != noMark && tag.kind != fence {
-		around, behind = append(around, Repair{Tag, tag.start}), s.tagEnd(end)
+		around, behind = append(around, Repair{formTag, tag.start}), s.tagEnd(end)
 	}
 	points := moreThanNumbers
 	if s.isNumbers(n) {

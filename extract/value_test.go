@@ -48,7 +48,7 @@ func TestValue(t *testing.T) {
 		{"scalar_in_prose", `It is 42.`, ``, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			raw, repairs, broken := extract.Value(c.text, extract.DefaultOptions())
+			raw, repairs, broken := extract.Value(c.text, options)
 			require.Nil(t, broken)
 			assert.Equal(t, c.want, string(raw))
 			var got []string
@@ -57,8 +57,7 @@ func TestValue(t *testing.T) {
 			}
 			assert.Equal(t, c.repairs, strings.Join(got, " "))
 			for _, r := range repairs {
-				opt := extract.DefaultOptions()
-				opt.Off = []extract.Form{r.Kind}
+				opt := extract.Options{Off: []extract.Form{r.Kind}, MaxCalls: 128}
 				without, _, _ := extract.Value(c.text, opt)
 				assert.NotEqual(t, c.want, string(without), "%s switched off", r.Kind)
 			}
@@ -85,7 +84,7 @@ func TestValueBroken(t *testing.T) {
 		{"bad_utf8", "{\"a\": \"\xc3\"}", fault.RuleInvalidUTF8, "\xc3"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			raw, repairs, broken := extract.Value(c.text, extract.DefaultOptions())
+			raw, repairs, broken := extract.Value(c.text, options)
 			assert.Nil(t, raw)
 			assert.Nil(t, repairs)
 			require.NotNil(t, broken)
@@ -97,10 +96,10 @@ func TestValueBroken(t *testing.T) {
 
 // A text of very many repairs lists some of each kind.
 func TestTheRepairsOfAValueAreBounded(t *testing.T) {
-	_, repairs, broken := extract.Value("["+strings.Repeat("/**/None,", 5000)+"(1,)]", extract.DefaultOptions())
+	_, repairs, broken := extract.Value("["+strings.Repeat("/**/None,", 5000)+"(1,)]", options)
 	require.Nil(t, broken)
 	assert.Less(t, len(repairs), 110)
-	assert.Equal(t, []extract.Form{extract.Comment, extract.PythonLiteral, extract.Tuple, extract.TrailingComma}, extract.Kinds(repairs))
+	assert.Equal(t, []extract.Form{"comment", "python_literal", "tuple", "trailing_comma"}, extract.Kinds(repairs))
 }
 
 // A name that is given twice is found among few and among many members, however it is spelt.
@@ -110,10 +109,10 @@ func TestANameGivenTwiceIsFound(t *testing.T) {
 		for n := range others {
 			text += fmt.Sprintf(`'k%d':{"a":2},`, n)
 		}
-		_, _, broken := extract.Value(text+`"b":3}`, extract.DefaultOptions())
+		_, _, broken := extract.Value(text+`"b":3}`, options)
 		require.Nil(t, broken, others)
 		for _, again := range []string{`"a"`, `'a'`, `a`, `"\u0061"`} {
-			_, _, broken = extract.Value(text+again+`:1}`, extract.DefaultOptions())
+			_, _, broken = extract.Value(text+again+`:1}`, options)
 			require.NotNil(t, broken, "%d, %s", others, again)
 			assert.Equal(t, extract.Broken{Rule: fault.RuleDuplicateKey, Offset: len(text)}, *broken)
 		}

@@ -29,8 +29,8 @@ func TestAResultSaysWhatWasRepaired(t *testing.T) {
 		warnings     []string
 	}{
 		policy.RepairsNote: {
-			[]extract.Form{extract.Tag, extract.SingleQuotes, extract.TrailingComma},
-			[]extract.Form{extract.Fence, extract.TrailingComma},
+			[]extract.Form{"tag", "single_quotes", "trailing_comma"},
+			[]extract.Form{"fence", "trailing_comma"},
 			[]string{"a call of pay was repaired: single_quotes, trailing_comma", "the answer was repaired: trailing_comma"},
 		},
 		policy.RepairsAccept: {},
@@ -57,5 +57,5 @@ func TestAnAcceptedCallSaysWhatWasRepaired(t *testing.T) {
 	model := looptest.NewModel(looptest.Call(message.Call{Name: "pay", Arguments: `{"sum": 3,}`}))
 	result, err := fixture.Run(t.Context(), model, newSession(t), loop.Input{Prompt: "Pay."}, loop.Config{Tools: pay(t, nil), Policy: &set, CallsOnly: true})
 	require.NoError(t, err)
-	assert.Equal(t, []extract.Form{extract.TrailingComma}, result.Attempts[0].Repairs)
+	assert.Equal(t, []extract.Form{"trailing_comma"}, result.Attempts[0].Repairs)
 }

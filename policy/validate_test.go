@@ -60,7 +60,7 @@ func TestValidateReportsEveryFault(t *testing.T) {
 		NoProgress:       new(-1),
 		TextRepairs:      "no",
 		NativeRepairs:    "yes",
-		FormsOff:         []extract.Form{extract.ToolTag, "morse", extract.ToolTag},
+		FormsOff:         []extract.Form{"tool_tag", "morse", "tool_tag"},
 		OnReducerError:   "panic",
 	}
 	s.Tools = map[string]policy.Layer{

@@ -31,10 +31,10 @@ func repairedIssues(repairs []extract.Repair) []fault.Issue {
 
 // beyond has what would be right where a text is beyond a bound.
 var beyond = map[string]string{
-	fault.RuleDepth: "at most " + strconv.Itoa(extract.DefaultOptions().MaxDepth) +
+	fault.RuleDepth: "at most " + strconv.Itoa(extract.MaxDepth) +
 		" levels of nesting",
-	fault.RuleSize: "at most " + strconv.Itoa(extract.DefaultOptions().MaxBytes) + " bytes",
-	fault.RuleWork: "at most " + strconv.Itoa(extract.DefaultOptions().MaxValues) + " values",
+	fault.RuleSize: "at most " + strconv.Itoa(extract.MaxBytes) + " bytes",
+	fault.RuleWork: "at most " + strconv.Itoa(extract.MaxValues) + " values",
 }
 
 // brokenIssues says why a text cannot be read. whole is what is wanted if no mistake of syntax explains it.

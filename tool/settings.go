@@ -92,9 +92,7 @@ func (s Settings) budget() *schema.Budget {
 }
 
 func (s Settings) options() extract.Options {
-	opt := extract.DefaultOptions()
-	opt.Off, opt.MaxCalls = s.Off, s.mostCalls()
-	return opt
+	return extract.Options{Off: s.Off, MaxCalls: s.mostCalls()}
 }
 
 // mostCalls is the most calls of one reply.

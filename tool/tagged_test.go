@@ -100,7 +100,7 @@ func TestArgumentsInTags(t *testing.T) {
 				got += " tool_validation " + issues(r.Calls[0])
 			}
 			for _, repair := range r.Calls[0].Repairs {
-				if repair.Kind != extract.TaggedArguments && repair.Kind != extract.Tag {
+				if repair.Kind != extract.TaggedArguments && repair.Kind != "tag" {
 					got += "+" + string(repair.Kind)
 				}
 			}
@@ -173,7 +173,7 @@ func FuzzArgumentsInTags(f *testing.F) {
 					require.Contains(t, written, s)
 					continue
 				}
-				value, _, _ := extract.Value(written, extract.DefaultOptions())
+				value, _, _ := extract.Value(written, extract.Options{})
 				if form, err := canon.JSON(value); err == nil {
 					value = form
 				}

@@ -215,7 +215,7 @@ func TestATextOfVeryManyCallsTakesLittleMemory(t *testing.T) {
 			assert.Less(t, took, most, "calls in %d KB of %s: %d KB", size>>10, name, took>>10)
 
 			most = 10*size + few
-			if raw, _, _ := extract.Value(text, extract.DefaultOptions()); raw != nil {
+			if raw, _, _ := extract.Value(text, extract.Options{}); raw != nil {
 				most += parsing(raw)
 			}
 			took = taking(most, func() { tool.ReadAnswer(text, order.Schema(), settings) })
@@ -290,7 +290,7 @@ func takesLittle(t *testing.T, name, text, arguments string, read func() []byte)
 	var docs [][]byte
 	if found != nil {
 		docs = append(docs, found)
-		if raw, _, _ := extract.Value(arguments, extract.DefaultOptions()); raw != nil && len(found) != len(raw) {
+		if raw, _, _ := extract.Value(arguments, extract.Options{}); raw != nil && len(found) != len(raw) {
 			docs = append(docs, raw)
 		}
 	}

@@ -105,7 +105,7 @@ all_or_nothing: true
 		},
 		Tools: map[string]policy.Layer{
 			"book_flight":    {MaxAttempts: new(2), NoProgress: new(1), Backoff: new(backoff.Linear(time.Second, 2*time.Second))},
-			"odd name: here": {NoProgress: new(3), FormsOff: []extract.Form{extract.PythonCall, extract.Prose}},
+			"odd name: here": {NoProgress: new(3), FormsOff: []extract.Form{"python_call", "prose"}},
 			"silent":         {},
 		},
 		Answer:       policy.Layer{TextRepairs: policy.RepairsRefuse, NativeRepairs: policy.RepairsAccept, OnReducerError: policy.ReducerStopsRun},
