@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -59,6 +60,7 @@ func build(t reflect.Type) (*jsonschema.Schema, *goType, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	at.boundNumber(doc)
 	b.define(doc)
 	return doc, &goType{t, at}, nil
 }
@@ -87,6 +89,7 @@ func (b *builder) value(
 				"check that in a method Issues of the struct", path, at.related[len(at.related)-1].text)
 		}
 	}
+	at.boundNumber(n)
 	if pointer && !(checked && rules.requires()) {
 		n = nullable(n)
 	}
@@ -113,8 +116,6 @@ func (b *builder) base(path string, at *spot, rules *ruleSet, checked bool) (*js
 		return &jsonschema.Schema{Description: "Any value."}, nil
 	case classBytes, classText, classOpaque:
 		return foreign(t)
-	case classInt, classUint, classFloat:
-		return boundNumber(t, c), nil
 	}
 	return &jsonschema.Schema{Type: c.jsonType()}, nil
 }
@@ -189,25 +190,24 @@ func foreign(t reflect.Type) (*jsonschema.Schema, error) {
 	return n, nil
 }
 
-// boundNumber bounds a number by its Go type. The bounds of 64-bit integers and of float32 would not help a
-// model and are left out.
-func boundNumber(t reflect.Type, c class) *jsonschema.Schema {
-	n := &jsonschema.Schema{Type: c.jsonType()}
-	bits := t.Bits()
-	if sizedByMachine(t) {
-		bits = 64
+// boundNumber bounds a whole number by its Go type, where no rule does. The bounds of 64-bit integers would
+// not help a model and are left out.
+func (at *spot) boundNumber(n *jsonschema.Schema) {
+	if at.class != classInt && at.class != classUint {
+		return
 	}
-	switch {
-	case c == classUint:
-		n.Minimum = "0"
-		if bits < 64 {
-			n.Maximum = json.Number(strconv.FormatUint(math.MaxUint64>>(64-bits), 10))
-		}
-	case c == classInt && bits < 64:
-		n.Minimum = json.Number(strconv.FormatInt(math.MinInt64>>(64-bits), 10))
-		n.Maximum = json.Number(strconv.FormatInt(math.MaxInt64>>(64-bits), 10))
+	bits := at.typ.Bits()
+	least, most := "0", strconv.FormatUint(math.MaxUint64>>(64-bits), 10)
+	if at.class == classInt {
+		least, most = strconv.FormatInt(math.MinInt64>>(64-bits), 10), strconv.FormatInt(math.MaxInt64>>(64-bits), 10)
 	}
-	return n
+	isWide := bits == 64 || sizedByMachine(at.typ)
+	if at.class == classUint || !isWide {
+		n.Minimum = cmp.Or(n.Minimum, json.Number(least))
+	}
+	if !isWide {
+		n.Maximum = cmp.Or(n.Maximum, json.Number(most))
+	}
 }
 
 // sizedByMachine reports whether a type has 32 bits on some machines and 64 on others. The schema is the same

@@ -162,12 +162,9 @@ func (f *collector) str() {
 // number applies the keywords of numbers.
 func (f *collector) number() {
 	n, text := f.n, f.v.text()
-	if len(n.bounds) > 0 {
-		d := decimalOf(text)
-		for _, b := range n.bounds {
-			if b.refuses[d.compare(b.decimal)+1] {
-				f.fail(b.rule)
-			}
+	for i := range n.bounds {
+		if b := &n.bounds[i]; b.refuses[b.compare(text)+1] {
+			f.fail(b.rule)
 		}
 	}
 	if n.MultipleOf != nil && !isMultiple(text, n.MultipleOf) {

@@ -82,5 +82,7 @@ const MaxWork = maxWork
 
 // CompareNumbers compares two JSON numbers, and writes each in the one form of equal numbers.
 func CompareNumbers(a, b string) (compared int, first, second string) {
-	return decimalOf(a).compare(decimalOf(b)), plainNumber(a), plainNumber(b)
+	to := exactly(b)
+	near, isNear := to.Float64()
+	return (&bound{at: to, near: near, isNear: isNear}).compare(a), plainNumber(a), plainNumber(b)
 }

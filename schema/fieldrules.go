@@ -245,37 +245,22 @@ func addSentence(text, sentence string) string {
 // annotations are the fields that demand nothing, so they may stand beside a reference.
 var annotations = []string{"Title", "Description", "Default", "Examples", "Deprecated", "ReadOnly", "WriteOnly"}
 
-// mergeInto adds a fragment's keywords to a schema. Its annotations win. Of two bounds the tighter one
-// counts. Other keywords that the schema has already go under allOf.
+// mergeInto adds a fragment's keywords to a schema. Its annotations win. Other keywords that the schema has
+// already go under allOf.
 func mergeInto(n, add *jsonschema.Schema) {
-	isOther := n.Ref != ""
-	to, from := reflect.ValueOf(n).Elem(), reflect.ValueOf(add).Elem()
+	other := &jsonschema.Schema{}
+	to, from, rest := reflect.ValueOf(n).Elem(), reflect.ValueOf(add).Elem(), reflect.ValueOf(other).Elem()
 	for i := range from.NumField() {
 		field, have, more := from.Type().Field(i), to.Field(i), from.Field(i)
-		isFree := slices.Contains(annotations, field.Name)
-		if !field.IsExported() || more.IsZero() || have.IsZero() && !isFree {
-			continue
-		}
-		said, saying := jsonText(have.Interface()), jsonText(more.Interface())
-		isLeast, isMost := strings.HasPrefix(field.Name, "Min"), strings.HasPrefix(field.Name, "Max")
-		compared := decimalOf(saying).compare(decimalOf(said))
-		switch {
-		case isFree || isLeast && compared > 0 || isMost && compared < 0:
+		switch isFree := slices.Contains(annotations, field.Name); {
+		case !field.IsExported() || more.IsZero():
+		case isFree || n.Ref == "" && have.IsZero():
 			have.Set(more)
-			more.SetZero()
-		case isLeast || isMost || said == saying:
-			more.SetZero()
-		default:
-			isOther = true
+		case !reflect.DeepEqual(have.Interface(), more.Interface()):
+			rest.Field(i).Set(more)
 		}
 	}
-	if isOther && !from.IsZero() {
-		n.AllOf = append(slices.Clone(n.AllOf), add)
-		return
-	}
-	for i := range from.NumField() {
-		if from.Type().Field(i).IsExported() && !from.Field(i).IsZero() {
-			to.Field(i).Set(from.Field(i))
-		}
+	if !rest.IsZero() {
+		n.AllOf = append(slices.Clone(n.AllOf), other)
 	}
 }
