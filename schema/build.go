@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/invopop/jsonschema"
@@ -19,6 +20,7 @@ import (
 type builder struct {
 	structs map[variant]*definition
 	order   []*definition // but for the whole
+	rules   strings.Builder
 }
 
 // variant is a struct type with or without its rules: `validate:"-"` and `structonly` switch them off.
@@ -40,13 +42,10 @@ func build(t reflect.Type) (*jsonschema.Schema, *goType, error) {
 	if err := hasNoEnd(t); err != nil {
 		return nil, nil, fmt.Errorf("schema: %w", err)
 	}
-	base, pointer := indirect(t)
-	path := base.Name()
-	if path == "" {
-		path = base.String()
-	}
+	base, _ := indirect(t)
+	path := cmp.Or(base.Name(), base.String())
 	b := &builder{structs: map[variant]*definition{}}
-	at := &spot{typ: base, class: classOf(base), pointer: pointer}
+	at := b.spot(t, &ruleSet{})
 	var doc *jsonschema.Schema
 	var err error
 	if at.class == classStruct {
@@ -62,7 +61,22 @@ func build(t reflect.Type) (*jsonschema.Schema, *goType, error) {
 	}
 	at.boundNumber(doc)
 	b.define(doc)
-	return doc, &goType{t, at}, nil
+	return doc, &goType{t, at, b.rules.String()}, nil
+}
+
+// spot is a place of a type. It notes the rules.
+func (b *builder) spot(t reflect.Type, rules *ruleSet) *spot {
+	base, pointer := indirect(t)
+	at := &spot{typ: base, class: classOf(base), pointer: pointer}
+	kind := base.Kind().String()
+	if at.class == classText || at.class == classOpaque {
+		kind = base.String()
+	}
+	fmt.Fprintln(&b.rules, kind, pointer)
+	for _, r := range rules.rules {
+		fmt.Fprintf(&b.rules, "\t%q\n", r.text)
+	}
+	return at
 }
 
 // value makes the schema of a field, key or element: its type, then its rules, then whether it may be null.
@@ -70,8 +84,7 @@ func build(t reflect.Type) (*jsonschema.Schema, *goType, error) {
 func (b *builder) value(
 	path string, t reflect.Type, rules *ruleSet, checked bool, names map[string]string,
 ) (*jsonschema.Schema, *spot, error) {
-	base, pointer := indirect(t)
-	at := &spot{typ: base, class: classOf(base), pointer: pointer}
+	at := b.spot(t, rules)
 	n, err := b.base(path, at, rules, checked && !rules.skipsMembers())
 	if err != nil {
 		return nil, nil, err
@@ -90,7 +103,7 @@ func (b *builder) value(
 		}
 	}
 	at.boundNumber(n)
-	if pointer && !(checked && rules.requires()) {
+	if at.pointer && !(checked && rules.requires()) {
 		n = nullable(n)
 	}
 	return n, at, nil

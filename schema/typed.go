@@ -58,8 +58,9 @@ func (t *Typed[T]) Decode(doc []byte) (T, []fault.Issue) {
 
 // goType is what a schema knows of the Go type that it was made of.
 type goType struct {
-	typ  reflect.Type
-	root *spot
+	typ   reflect.Type
+	root  *spot
+	rules string // the kinds and rules of its places
 }
 
 // schemaOf makes the schema of a Go type.
