@@ -24,17 +24,13 @@ func (noLoader) Load(address string) (any, error) {
 	return nil, fmt.Errorf("schema: refers to %q, which is outside of the document: put it under $defs", address)
 }
 
-// compile has the library compile the document, and makes the result ready to be walked. Formats are asserted
-// where the document is a metaschema.
-func (s *Schema) compile(l CompileLimits, isMeta bool) error {
+// compile has the library compile the document, and makes the result ready to be walked.
+func (s *Schema) compile(l CompileLimits) error {
 	p := newPatterns(l)
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.UseLoader(noLoader{})
 	c.UseRegexpEngine(p.compile)
-	if isMeta {
-		c.AssertFormat()
-	}
 	if err := c.AddResource(baseURL, s.tree); err != nil {
 		return compileError(s.tree, err)
 	}
@@ -46,15 +42,13 @@ func (s *Schema) compile(l CompileLimits, isMeta bool) error {
 	if err != nil {
 		return compileError(s.tree, err)
 	}
-	s.link(c, compiled, isMeta)
+	s.link(c, compiled)
 	return nil
 }
 
 // link makes nodes of the compiled schema. What only dynamic references lead to is compiled too.
-func (s *Schema) link(c *jsonschema.Compiler, compiled *jsonschema.Schema, formats bool) {
-	l := linker{
-		tree: s.tree, nodes: map[*jsonschema.Schema]*node{}, homes: map[string]*resource{}, formats: formats,
-	}
+func (s *Schema) link(c *jsonschema.Compiler, compiled *jsonschema.Schema) {
+	l := linker{tree: s.tree, nodes: map[*jsonschema.Schema]*node{}, homes: map[string]*resource{}}
 	s.root = l.node(compiled)
 	if l.dynamic {
 		places := map[string]any{}

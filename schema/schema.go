@@ -53,7 +53,7 @@ func CompileWithin(l CompileLimits, doc []byte) (*Schema, error) {
 	if err := l.check(s.tree); err != nil {
 		return nil, err
 	}
-	if err := s.compile(l, false); err != nil {
+	if err := s.compile(l); err != nil {
 		return nil, err
 	}
 	return s, nil
