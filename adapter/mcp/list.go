@@ -42,8 +42,12 @@ func WithMeta(f func(context.Context) map[string]any) Option {
 	return func(o *options) { o.meta = f }
 }
 
-// maxPages bounds the pages of a list, of which some may be empty.
-const maxPages = 1000
+// The bounds of a list: its tools, its pages, of which some may be empty, and the bytes that the description
+// of a tool and its schema add to every prompt.
+const (
+	maxTools, maxPages        = 1000, 1000
+	maxDescription, maxSchema = 16 << 10, 256 << 10
+)
 
 var errNoSession = errors.New("the session is nil; connect the client first")
 
@@ -71,7 +75,7 @@ func Tools(
 	}
 	server := serverName(session)
 	o.watch.listing(session)
-	listed, err := fetch(ctx, session, cfg.MaxTools)
+	listed, err := fetch(ctx, session)
 	if err != nil {
 		return nil, fmt.Errorf("mcp: the tools of server %q: %w", server, err)
 	}
@@ -90,7 +94,7 @@ func serverName(session *sdk.ClientSession) string {
 }
 
 // fetch reads all pages of the list.
-func fetch(ctx context.Context, session *sdk.ClientSession, maxTools int) ([]*sdk.Tool, error) {
+func fetch(ctx context.Context, session *sdk.ClientSession) ([]*sdk.Tool, error) {
 	var listed []*sdk.Tool
 	var cursors []string
 	for cursor := ""; ; {
@@ -99,7 +103,7 @@ func fetch(ctx context.Context, session *sdk.ClientSession, maxTools int) ([]*sd
 			return nil, classify(ctx, err, subject{server: serverName(session), what: "tools/list"})
 		}
 		if listed = append(listed, page.Tools...); len(listed) > maxTools {
-			return nil, fmt.Errorf("the list has more than MaxTools (%d) tools", maxTools)
+			return nil, fmt.Errorf("the list has more than %d tools", maxTools)
 		}
 		if cursor = page.NextCursor; cursor == "" {
 			return listed, nil
@@ -140,8 +144,8 @@ const anyObject = `{"type":"object"}`
 
 // tool returns one tool; nil if it is left out.
 func (c Config) tool(t *sdk.Tool, server string, l *link, o options) (*tool.Tool, error) {
-	description := c.bounded(cmp.Or(t.Description, t.Title))
-	parameters, err := inputSchema(t.InputSchema, c)
+	description := bounded(cmp.Or(t.Description, t.Title))
+	parameters, err := inputSchema(t.InputSchema)
 	switch {
 	case err == nil:
 	case c.Schemas == LeaveOut:
@@ -159,17 +163,16 @@ func (c Config) tool(t *sdk.Tool, server string, l *link, o options) (*tool.Tool
 	remote := &remote{cfg: c, link: l, watch: o.watch, meta: o.meta,
 		subject: subject{server: server, what: t.Name},
 		output:  output, readOnly: readOnly}
-	opts := append(declared, tool.WithCompileLimits(c.Compile))
-	return tool.Raw(c.nameOf(t.Name), description, parameters, remote.call, opts...)
+	return tool.Raw(c.nameOf(t.Name), description, parameters, remote.call, declared...)
 }
 
 // bounded cuts a description that is too long, and says so.
-func (c Config) bounded(description string) string {
-	if len(description) <= c.MaxDescriptionBytes {
+func bounded(description string) string {
+	if len(description) <= maxDescription {
 		return description
 	}
 	return fmt.Sprintf("%s… (cut: the description has %d bytes)",
-		strings.ToValidUTF8(description[:c.MaxDescriptionBytes], ""), len(description))
+		strings.ToValidUTF8(description[:maxDescription], ""), len(description))
 }
 
 // declared returns what the hints of a tool declare, if they are trusted.
@@ -199,7 +202,7 @@ func (c Config) output(t *sdk.Tool) (*schema.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := schema.CompileWithin(c.Compile, raw)
+	s, err := schema.Compile(raw)
 	if err != nil {
 		return nil,
 			fmt.Errorf("the output schema cannot be used (set CheckResults to false to ignore it): %w", err)
