@@ -328,6 +328,9 @@ func (l *file) Replace(_ context.Context, at int64, lines []byte) error {
 	if _, err := l.check(at); err != nil {
 		return err
 	}
+	if len(lines) == 0 {
+		return l.delete()
+	}
 	made, err := l.on.openLocked(l.path+temporary, l.session)
 	if err != nil {
 		return err

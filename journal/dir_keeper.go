@@ -136,11 +136,8 @@ func (d Dir) Peek(_ context.Context, session string) (io.ReadCloser, error) {
 
 var errDeleted = fmt.Errorf("%w: it was deleted", ErrUnwritable)
 
-// Delete implements [Deleter]. What a process left that died while it compacted the journal goes first.
-func (l *file) Delete(_ context.Context, at int64) error {
-	if _, err := l.check(at); err != nil {
-		return err
-	}
+// delete deletes the journal. What a process left that died while it compacted it goes first.
+func (l *file) delete() error {
 	dir := Dir(filepath.Dir(l.path))
 	err := errors.Join(unlessGone(os.Remove(l.path+temporary)), dir.sweepInbox(l.on, l.session))
 	if err != nil {

@@ -122,7 +122,7 @@ func TestACrashWhileAJournalIsDeletedLeavesAllOfItOrNothing(t *testing.T) {
 		on := dying(steps + 2) // two locks open it
 		log, err := dir.openOn(on, "order-42")
 		require.NoError(t, err)
-		dead, err := died(func() error { return log.(*file).Delete(t.Context(), 8) })
+		dead, err := died(func() error { return log.Replace(t.Context(), 8, nil) })
 		require.NoError(t, err)
 		require.NoError(t, log.(*file).f.Close())
 		text, err := os.ReadFile(path)

@@ -36,23 +36,15 @@ type Stat struct {
 	Held bool
 }
 
-// Deleter is a [Log] whose journal can be deleted.
-type Deleter interface {
-	Log
-	// Delete deletes a journal that ends at at, and what the store has about its session besides, but no item
-	// of its inbox. Nothing of its contents is left. Errors are those of Append. Only Close may follow.
-	Delete(ctx context.Context, at int64) error
-}
-
 // Delete deletes the journal of a session, and its inbox, after what transcripts have of it. It returns
-// [ErrConflict] while a writer holds the journal, [ErrNoRun] if there is none, and [errors.ErrUnsupported]
-// for a store that cannot delete. A request or an action of the session that is made again is then a new one.
+// [ErrConflict] while a writer holds the journal, and [ErrNoRun] if there is none. A request or an action of
+// the session that is made again is then a new one.
 func Delete(ctx context.Context, store Store, session string, transcripts ...Forgetter) error {
 	if store == nil {
 		return errNoStore
 	}
-	err := deleteIf(ctx, store, session, func(d Deleter) (int64, error) {
-		end, err := lengthOf(ctx, d)
+	err := deleteIf(ctx, store, session, func(log Log) (int64, error) {
+		end, err := lengthOf(ctx, log)
 		if err == nil && end == 0 {
 			err = ErrNoRun
 		}
@@ -86,19 +78,15 @@ func forget(ctx context.Context, session string, transcripts ...Forgetter) error
 
 // deleteIf deletes a journal, unless look returns an error. look returns where the journal ends.
 func deleteIf(
-	ctx context.Context, store Store, session string, look func(Deleter) (end int64, err error),
+	ctx context.Context, store Store, session string, look func(Log) (end int64, err error),
 ) error {
 	log, err := store.Open(ctx, session)
 	if err != nil {
 		return chain.Bounded(err)
 	}
-	d, can := log.(Deleter)
-	if !can {
-		return errors.Join(fmt.Errorf("the store cannot delete: %w", errors.ErrUnsupported), log.Close())
-	}
-	end, err := look(d)
+	end, err := look(log)
 	if err == nil {
-		err = d.Delete(ctx, end)
+		err = log.Replace(ctx, end, nil)
 	}
 	return errors.Join(chain.Bounded(err), chain.Bounded(log.Close()))
 }

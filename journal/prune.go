@@ -124,8 +124,8 @@ func pruneOne(
 	ctx context.Context, store Keeper, r Retention, session string, open map[string]bool, now time.Time,
 	each func(Pruned) bool,
 ) error {
-	err := deleteIf(ctx, store, session, func(d Deleter) (int64, error) {
-		p, f, err := pruned(ctx, d, now)
+	err := deleteIf(ctx, store, session, func(log Log) (int64, error) {
+		p, f, err := pruned(ctx, log, now)
 		if err != nil {
 			return 0, err
 		}

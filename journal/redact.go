@@ -69,7 +69,6 @@ type Transcripts interface {
 
 // Forgetter is a [Transcripts] that can forget a session.
 type Forgetter interface {
-	Transcripts
 	// Forget deletes all texts of a session. It is no error if there are none.
 	Forget(ctx context.Context, session string) error
 }

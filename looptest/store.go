@@ -70,7 +70,14 @@ func (h *heldJournal) Append(_ context.Context, at int64, lines []byte, _ bool) 
 }
 
 func (h *heldJournal) Replace(_ context.Context, at int64, lines []byte) error {
-	return h.write(at, func([]byte) []byte { return bytes.Clone(lines) })
+	err := h.write(at, func([]byte) []byte { return bytes.Clone(lines) })
+	if err == nil && len(lines) == 0 {
+		h.s.mu.Lock()
+		defer h.s.mu.Unlock()
+		delete(h.s.texts, h.session)
+		delete(h.s.held, h.session) // nothing more is written
+	}
+	return err
 }
 
 // write changes the complete lines of a journal, which end at offset at.

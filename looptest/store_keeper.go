@@ -28,15 +28,3 @@ func (s *Store) Peek(_ context.Context, session string) (io.ReadCloser, error) {
 	}
 	return io.NopCloser(bytes.NewReader(text)), nil
 }
-
-// Delete implements [journal.Deleter].
-func (h *heldJournal) Delete(_ context.Context, at int64) error {
-	if err := h.write(at, func([]byte) []byte { return nil }); err != nil {
-		return err
-	}
-	h.s.mu.Lock()
-	defer h.s.mu.Unlock()
-	delete(h.s.texts, h.session)
-	delete(h.s.held, h.session) // nothing more is written
-	return nil
-}

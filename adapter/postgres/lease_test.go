@@ -82,7 +82,7 @@ func TestAnOwnerOfADeletedJournalOwnsNoOther(t *testing.T) {
 	log, err := store.Open(t.Context(), "order-42")
 	require.NoError(t, err)
 	require.NoError(t, log.Append(t.Context(), 0, []byte("one\n"), true))
-	require.NoError(t, log.(journal.Deleter).Delete(t.Context(), 4))
+	require.NoError(t, log.Replace(t.Context(), 4, nil))
 	again, err := store.Open(t.Context(), "order-42")
 	require.NoError(t, err)
 	require.ErrorIs(t, log.Append(t.Context(), 0, []byte("one\n"), true), journal.ErrConflict)

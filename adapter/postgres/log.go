@@ -65,7 +65,8 @@ func (l *log) has(ctx context.Context, at int64, lines []byte) (has bool, err er
 	return has, err
 }
 
-// Replace implements [journal.Log].
+// Replace implements [journal.Log]. What was deleted is in the server's files until it is vacuumed and its log
+// is recycled.
 func (l *log) Replace(ctx context.Context, at int64, lines []byte) error {
 	if l.store.readOnly {
 		return l.failed(journal.ErrReadOnly)
@@ -74,20 +75,11 @@ func (l *log) Replace(ctx context.Context, at int64, lines []byte) error {
 		if _, err := tx.Exec(ctx, `DELETE FROM retake_line WHERE session = $1`, l.session); err != nil {
 			return err
 		}
+		if len(lines) == 0 {
+			_, err := tx.Exec(ctx, `DELETE FROM retake_session WHERE session = $1`, l.session)
+			return err
+		}
 		return l.put(ctx, tx, 0, lines)
-	}))
-}
-
-// Delete implements [journal.Deleter]. What was deleted is in the server's files until it is vacuumed and its
-// log is recycled.
-func (l *log) Delete(ctx context.Context, at int64) error {
-	if l.store.readOnly {
-		return l.failed(journal.ErrReadOnly)
-	}
-	return l.failed(l.change(ctx, at, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, `WITH gone AS (DELETE FROM retake_line WHERE session = $1)
-			DELETE FROM retake_session WHERE session = $1`, l.session)
-		return err
 	}))
 }
 

@@ -104,7 +104,6 @@ func TestJournalsAreReadBesideTheirOwners(t *testing.T) {
 	assert.Equal(t, "one\ntwo\n", whole(t, beside))
 	for _, err := range []error{
 		beside.Append(t.Context(), 8, []byte("three\n"), true), beside.Replace(t.Context(), 8, nil),
-		beside.(journal.Deleter).Delete(t.Context(), 8),
 		reader.Put(t.Context(), "order-42", answer("q1", "1")), reader.Remove(t.Context(), "order-42", answer("q1", "1")),
 	} {
 		require.ErrorIs(t, err, journal.ErrReadOnly)

@@ -50,18 +50,3 @@ func (s *Store) Peek(ctx context.Context, session string) (io.ReadCloser, error)
 	}
 	return l.Read(ctx)
 }
-
-// Delete implements [journal.Deleter]. What was deleted is overwritten, and SQLite's log emptied.
-func (l *log) Delete(ctx context.Context, at int64) error {
-	return l.rewrite(ctx, func(tx *sql.Tx) error {
-		if err := l.makeRoom(ctx, tx, at); err != nil {
-			return err
-		}
-		for _, table := range []string{"retake_journal", "retake_lease"} {
-			if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE session = ?`, l.session); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}

@@ -282,26 +282,27 @@ func (l *log) Append(ctx context.Context, at int64, lines []byte, durable bool) 
 	})
 }
 
-// Replace implements [journal.Log].
+// Replace implements [journal.Log]. What it replaces or deletes is overwritten, and SQLite's log, which has it,
+// is emptied.
 func (l *log) Replace(ctx context.Context, at int64, lines []byte) error {
-	return l.rewrite(ctx, func(tx *sql.Tx) error {
+	err := l.write(ctx, true, func(tx *sql.Tx) error {
 		if err := l.makeRoom(ctx, tx, at); err != nil {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, `DELETE FROM retake_journal WHERE session = ?`, l.session); err != nil {
 			return err
 		}
+		if len(lines) == 0 {
+			_, err := tx.ExecContext(ctx, `DELETE FROM retake_lease WHERE session = ?`, l.session)
+			return err
+		}
 		_, err := tx.ExecContext(ctx, `INSERT INTO retake_journal (session, at, lines) VALUES (?, 0, ?)`, l.session, lines)
 		return err
 	})
-}
-
-// rewrite runs one transaction, and empties SQLite's log, which has what it deleted.
-func (l *log) rewrite(ctx context.Context, do func(*sql.Tx) error) error {
-	if err := l.write(ctx, true, do); err != nil {
+	if err != nil {
 		return err
 	}
-	_, err := l.db.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`)
+	_, err = l.db.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`)
 	return l.failed(err)
 }
 

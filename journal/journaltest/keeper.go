@@ -144,7 +144,6 @@ func testSummaries(t *testing.T, k journal.Keeper) {
 
 // forgets are transcripts that forget sessions, unless they cannot.
 type forgets struct {
-	journal.Transcripts
 	err  error
 	gone []string
 }
@@ -184,11 +183,9 @@ func testDeleteHeld(t *testing.T, k journal.Keeper) {
 	whole := peek(t, k, "order-42")
 	log := open(t, k, "order-42")
 	require.ErrorIs(t, journal.Delete(t.Context(), k, "order-42"), journal.ErrConflict)
-	d, ok := log.(journal.Deleter)
-	require.True(t, ok, "its journals are journal.Deleters")
-	require.ErrorIs(t, d.Delete(t.Context(), 1), journal.ErrConflict, "another writer wrote what is deleted")
+	require.ErrorIs(t, log.Replace(t.Context(), 1, nil), journal.ErrConflict, "another writer wrote what is deleted")
 	assert.Equal(t, whole, peek(t, k, "order-42"))
-	require.NoError(t, d.Delete(t.Context(), int64(len(whole))))
+	require.NoError(t, log.Replace(t.Context(), int64(len(whole)), nil))
 	require.Error(t, log.Append(t.Context(), 0, []byte("one\n"), false), "only Close may follow")
 	require.NoError(t, log.Close())
 	assert.Empty(t, stats(t, k))

@@ -12,8 +12,7 @@ import (
 )
 
 // New returns a store that seals with the first key what it keeps in another store, and opens with any of the
-// keys. It is a [journal.Inbox] and a [journal.Keeper] if the other store is, and its journals can be deleted
-// if those can. A journal that is not sealed is refused: see [Seal].
+// keys. It is a [journal.Inbox] and a [journal.Keeper] if the other store is. A journal that is not sealed is refused: see [Seal].
 func New(in journal.Store, with ...Sealer) (journal.Store, error) {
 	k := keys(with)
 	if in == nil {
@@ -106,11 +105,7 @@ func (s store) Open(ctx context.Context, session string) (journal.Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &log{in: in, keys: s.keys, session: session}
-	if d, can := in.(journal.Deleter); can {
-		return deleter{l, d}, nil
-	}
-	return l, nil
+	return &log{in: in, keys: s.keys, session: session}, nil
 }
 
 // keeper is a store that tells of its journals.
@@ -250,18 +245,3 @@ func (l *log) Rests() bool {
 
 // Close implements [journal.Log].
 func (l *log) Close() error { return l.in.Close() }
-
-// deleter is a sealed journal that can be deleted.
-type deleter struct {
-	*log
-	in journal.Deleter
-}
-
-// Delete implements [journal.Deleter].
-func (d deleter) Delete(ctx context.Context, at int64) error {
-	in, err := d.sealedAt(ctx, at)
-	if err != nil {
-		return err
-	}
-	return d.in.Delete(ctx, in)
-}
