@@ -3,7 +3,6 @@ package scenario
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -37,10 +36,8 @@ type run struct {
 	between []int
 	// pending is the latest effect that asks for something.
 	pending machine.Effect
-	// shadow is the state that is restored from its snapshot after every step.
-	shadow machine.State
-	broken error
-	at     time.Time
+	broken  error
+	at      time.Time
 	// calls counts the calls of all replies, for their ids.
 	calls int
 	// asked are the last questions about calls, by their ids.
@@ -77,7 +74,7 @@ func (sc *story) begin() error {
 	if err != nil {
 		return err
 	}
-	sc.session, sc.runner, sc.pending, sc.shadow = s, r, machine.Effect{}, r.State()
+	sc.session, sc.runner, sc.pending = s, r, machine.Effect{}
 	return nil
 }
 
@@ -105,9 +102,6 @@ func (sc *story) opened() (*session.Session, error) {
 // record is called for every step.
 func (sc *story) record(ev machine.Event, effects []machine.Effect, st machine.State) {
 	line, err := machine.Trace(ev, effects, st.TranscriptFrom(sc.said))
-	if err == nil && sc.restores {
-		err = sc.stepShadow(ev, effects, st)
-	}
 	if sc.trace = append(sc.trace, line); err != nil && sc.broken == nil {
 		sc.broken = fmt.Errorf("event %d (%s): %w", len(sc.trace), ev.Kind, err)
 	}
@@ -209,34 +203,6 @@ func (sc *story) resume(record func(machine.Event, []machine.Effect, machine.Sta
 		return err
 	}
 	return same("state", want, is)
-}
-
-// stepShadow steps the restored state by the event read back from JSON, compares, and restores the new state.
-func (sc *story) stepShadow(ev machine.Event, effects []machine.Effect, st machine.State) error {
-	event, err := json.Marshal(ev)
-	if err != nil {
-		return err
-	}
-	var again machine.Event
-	if err := engine.Unmarshal(event, &again); err != nil {
-		return err
-	}
-	made, err := machine.Step(&sc.shadow, &again)
-	if err != nil {
-		return err
-	}
-	was, errWas := json.Marshal(effects)
-	is, errIs := json.Marshal(made)
-	if err := errors.Join(errWas, errIs, same("effects", was, is)); err != nil {
-		return err
-	}
-	want, errWant := st.Snapshot()
-	got, errGot := sc.shadow.Snapshot()
-	if err := errors.Join(errWant, errGot, same("state", want, got)); err != nil {
-		return err
-	}
-	sc.shadow, err = machine.Restore(got)
-	return err
 }
 
 func same(what string, was, is []byte) error {

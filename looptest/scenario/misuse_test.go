@@ -167,5 +167,5 @@ func TestAFaultyPolicyFileIsNamed(t *testing.T) {
 // The option With changes nothing about the hint.
 func TestAStoryWithToolsOfTheProgramCanBeRewritten(t *testing.T) {
 	assert.Equal(t, hint, begun(t, With{}).parting())
-	assert.Empty(t, begun(t, With{}, RestoreEverywhere()).parting())
+	assert.Empty(t, begun(t, With{}, Telling(nil)).parting())
 }

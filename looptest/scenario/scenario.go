@@ -153,8 +153,8 @@ type story struct {
 	world
 	run
 	nesting
-	crashes, restores bool
-	out               []string
+	crashes bool
+	out     []string
 	// plain is set if the story runs plainly, mistaken if a line has a mistake. lines counts the lines of the
 	// story.
 	plain, mistaken bool

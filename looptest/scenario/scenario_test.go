@@ -37,11 +37,6 @@ func TestScenarios(t *testing.T) { runAll(t) }
 // A run that resumes from its journal after every event goes on as if nothing had happened.
 func TestScenariosSurviveACrashAfterEveryEvent(t *testing.T) { runAll(t, scenario.CrashEverywhere()) }
 
-// A state that is restored from its snapshot after every event goes on like the original.
-func TestScenariosSurviveARestoreAfterEveryEvent(t *testing.T) {
-	runAll(t, scenario.RestoreEverywhere())
-}
-
 // Reported loops of valid calls end in time, and honest polling, paging and retrying never does.
 func TestLoopsEndAndHonestWorkDoesNot(t *testing.T) {
 	told := regexp.MustCompile(`Told by [\w.-]+/[\w.-]+#\d+\.`)
