@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// chartView shows what took time or money in a run, to scale. Positions are in thousandths of the whole.
+// chartView shows what took time in a run, to scale. Positions are in thousandths of the whole.
 type chartView struct {
 	Says  string
 	Lanes []laneView
@@ -60,29 +60,17 @@ const (
 
 // chartOf returns the chart of a run, or nil if nothing took time.
 func chartOf(sections []*section, gaps []gap) *chartView {
-	length := lengthOf(sections)
-	if length <= 0 {
-		return nil
-	}
-	v := &chartView{Says: "What took time: " + short(length) + " in all, to scale",
-		Lanes: []laneView{{Name: "calls"}, {Name: "waits"}, {Name: "tools"}}}
-	draw(sections, gaps, func(lane int, b barView, p piece) { v.Lanes[lane-1].add(b, p.from, p.to, length) })
-	v.tick(length)
-	return v
-}
-
-// lengthOf is how long the sections of a run took, with a wait that is not over.
-func lengthOf(sections []*section) (length time.Duration) {
+	length := time.Duration(0)
 	for _, s := range sections {
 		for _, e := range s.all {
 			length = max(length, e.to)
 		}
 	}
-	return length
-}
-
-// draw makes the bars of a run.
-func draw(sections []*section, gaps []gap, put func(lane int, b barView, p piece)) {
+	if length <= 0 {
+		return nil
+	}
+	v := &chartView{Says: "What took time: " + short(length) + " in all, to scale",
+		Lanes: []laneView{{Name: "calls"}, {Name: "waits"}, {Name: "tools"}}}
 	for _, s := range sections {
 		bars := barsOf(s)
 		for n, e := range bars {
@@ -91,14 +79,10 @@ func draw(sections []*section, gaps []gap, put func(lane int, b barView, p piece
 				b := barView{Y: 2 + 16*row/of, Height: 16 / of, Tone: piece.tone, Link: s.ID}
 				b.Says = fmt.Sprintf("%s: %s%s, from %s to %s", s.Title, piece.says, short(piece.to-piece.from),
 					since(piece.from), since(piece.to))
-				put(e.lane, b, piece)
+				v.Lanes[e.lane-1].add(b, piece.from, piece.to, length)
 			}
 		}
 	}
-}
-
-// tick marks the quarters of a length.
-func (v *chartView) tick(length time.Duration) {
 	step := time.Duration(1)
 	for step*10 <= length/100 {
 		step *= 10
@@ -106,40 +90,7 @@ func (v *chartView) tick(length time.Duration) {
 	for part := range time.Duration(5) {
 		v.Ticks = append(v.Ticks, short((length / 4 * part).Round(step)))
 	}
-}
-
-// stripOf shows all runs of a page one after the other, without the time between them, or nil if fewer than
-// two took time.
-func stripOf(runs []*run, views []*runView) *chartView {
-	sections, lengths := make([][]*section, len(runs)), make([]time.Duration, len(runs))
-	whole, took := time.Duration(0), 0
-	for n, v := range views {
-		for _, p := range v.Parts {
-			sections[n] = append(sections[n], p.Sections...)
-		}
-		if lengths[n] = max(runs[n].time(), lengthOf(sections[n])); lengths[n] > 0 {
-			took++
-		}
-		whole += lengths[n]
-	}
-	if took < 2 {
-		return nil
-	}
-	strip := &chartView{Lanes: []laneView{{Name: "runs"}, {Name: "time"}}}
-	strip.Says = fmt.Sprintf("All %d runs, %s without the time between them, to scale", len(runs), short(whole))
-	at := time.Duration(0)
-	for n, v := range views {
-		b := barView{Y: 2, Height: 16, Tone: v.Tone, Link: fmt.Sprint("run", v.Number),
-			Says: fmt.Sprintf("Run %d: %s, %s", v.Number, v.Result, short(lengths[n]))}
-		strip.Lanes[0].add(b, at, at+lengths[n], whole)
-		draw(sections[n], runs[n].gaps, func(_ int, b barView, p piece) {
-			b.Says = fmt.Sprintf("Run %d, %s", v.Number, b.Says)
-			strip.Lanes[1].add(b, at+p.from, at+p.to, whole)
-		})
-		at += lengths[n]
-	}
-	strip.tick(whole)
-	return strip
+	return v
 }
 
 // barsOf are the entries of a section that took time.

@@ -49,8 +49,6 @@ type pageView struct {
 	// Allowed is the content security policy: the page's own style sheet and script, and nothing else.
 	Allowed string
 	Runs    []*runView
-	// Strip shows all runs; nil if there is one only.
-	Strip *chartView
 	// Wrong says what is wrong with the journal. Notices say what was left out.
 	Wrong   string
 	Notices []string
@@ -184,9 +182,6 @@ func pageOf(s *scan, all *kept, runs []*run, left int, within Page) *pageView {
 		v := r.view(byRun[r.number], within.Raw)
 		v.Outcome = within.scrub(v.Outcome)
 		p.Runs = append(p.Runs, v)
-	}
-	if within.Only == "" {
-		p.Strip = stripOf(runs, p.Runs)
 	}
 	switch {
 	case within.Only != "":

@@ -49,7 +49,6 @@
       });
       const rail = document.querySelector(".rail details"), list = page.querySelector(".rail details");
       if (rail && list) { list.open = rail.open; rail.replaceWith(list); }
-      byId("strip").replaceWith(page.getElementById("strip"));
       const says = byId("says"), newly = page.getElementById("says");
       if (says.outerHTML !== newly.outerHTML) says.replaceWith(newly);
       const left = [...page.querySelectorAll(".waiting")].map((w) => w.textContent);

@@ -47,10 +47,7 @@ type payment struct {
 
 // killed is a run whose payment is put right once. The process is killed while it is made, and another one
 // goes on 2.3 seconds later.
-func killed(t *testing.T) []byte { return killedAnd(t, "") }
-
-// killedAnd is killed with another run after it, if there is a prompt for it.
-func killedAnd(t *testing.T, prompt string) []byte {
+func killed(t *testing.T) []byte {
 	t.Helper()
 	dir := journal.Dir(t.TempDir())
 	path := filepath.Join(string(dir), journal.FileName("kill1"))
@@ -80,14 +77,8 @@ func killedAnd(t *testing.T, prompt string) []byte {
 		time.Sleep(2300 * time.Millisecond)
 		j = open()
 		defer j.Close()
-		s := fixture.In(newSession(t), j)
-		_, err = fixture.Resume(t.Context(), looptest.NewModel(turns[2]), s, cfg)
+		_, err = fixture.Resume(t.Context(), looptest.NewModel(turns[2]), fixture.In(newSession(t), j), cfg)
 		require.NoError(t, err)
-		if prompt != "" {
-			time.Sleep(24 * time.Hour)
-			_, err = fixture.Run(t.Context(), slow{looptest.NewModel(turns[2]), 2 * time.Second}, s, loop.Input{Prompt: prompt}, cfg)
-			require.NoError(t, err)
-		}
 	})
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -105,18 +96,6 @@ func TestAKilledRunShowsWhatIsNotKnown(t *testing.T) {
 		"prompt",
 		"+800ms 2 pay ACME, 500, EUR: it may have run; no more 832 tokens lost, 3.9s in doubt",
 	}, folded(page)[3:6])
-}
-
-// A page of several runs has a strip with all of them, without the day between them.
-func TestAPageOfSeveralRunsHasAStrip(t *testing.T) {
-	assert.Contains(t, show(t, "html", killed(t)), `<div id="strip"></div>`)
-	page := show(t, "html", killedAnd(t, "And Bolt."))
-	strip := page[strings.Index(page, `<div id="strip">`):strings.Index(page, `<article`)]
-	assert.Contains(t, strip, "<figcaption>All 2 runs, ")
-	assert.Regexp(t, `<a href="#run1"><title>Run 1: done, 1 call in doubt: pay, [0-9.]+s</title><rect class="hit" x="0"`, strip)
-	assert.Regexp(t, `<a href="#run2"><title>Run 2: done, 2s</title><rect class="hit" x="[5-9]\d\d"`, strip)
-	assert.Regexp(t, `<title>Run 1, [^<]*: no process, up to [0-9.]+s, from [^<]*</title><rect class="hit"[^>]*/><rect class="bar gap"`, strip)
-	assert.NotContains(t, strip, "24h")
 }
 
 // Calls that were put right are a table of fields by attempt, even if it is not known what they did.
