@@ -64,13 +64,10 @@ type callView struct {
 	Diff            *diffView
 }
 
-// diffView compares a proposal with the previous attempt: by Fields, or by Lines if one is no JSON object.
+// diffView compares a proposal with the previous attempt. There are no fields if nothing has changed.
 type diffView struct {
 	Was, Is int
 	Fields  []fieldView
-	Lines   []diffLine
-	// Same is set if nothing has changed, Long if too much has.
-	Same, Long bool
 }
 
 // fieldView is a value in two attempts. The marks say whether an issue was about it: "bad", "good" once there
@@ -221,18 +218,22 @@ func (p *pager) reply(r *machine.Reply) *details {
 	return p.done(d)
 }
 
-// propose keeps a proposal, and compares it with the one of the previous attempt, if there was one.
+// propose keeps a proposal, and compares it with the one of the previous attempt, if both are JSON objects.
 func (p *pager) propose(action, text string, issues []issueView) *diffView {
 	was, n := p.was[action], len(p.is[action])
 	is := proposal{p.within.scrub(text), issues}
 	p.is[action] = append(p.is[action], is)
-	if n >= len(was.proposals) || isRedacted(text) || isRedacted(was.proposals[n].text) {
+	if n >= len(was.proposals) {
 		return nil
 	}
-	v := diffOf(was.proposals[n], is)
-	v.Was, v.Is = was.attempt, was.attempt+1
+	before, hadFields := fieldsOf(was.proposals[n].text)
+	after, hasFields := fieldsOf(is.text)
+	if !hadFields || !hasFields {
+		return nil
+	}
+	v := &diffView{was.attempt, was.attempt + 1, fieldViews(before, was.proposals[n].issues, after, issues)}
 	p.size += v.bytes()
-	return &v
+	return v
 }
 
 // call shows a tool call that was checked.

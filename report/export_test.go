@@ -4,18 +4,16 @@ import "github.com/retake-go/retake/fault"
 
 type (
 	Segment = segment
-	Line    = diffLine
 )
 
 var (
 	Segments = segments
-	Diff     = diffLines
 	Wrap     = wrap
 	Width    = columnsOf
 	PlainOne = line
 	Bar      = bar
-	Loose    = loose
 	News     = news
+	Values   = valuesText
 )
 
 const MinWidth = minWidth

@@ -119,6 +119,7 @@ func FuzzMark(f *testing.F) {
 		f.Add(text, "/a", fault.RuleDuplicateKey, string(fault.FromJSON))
 	}
 	f.Fuzz(func(t *testing.T, text, pointer, rule, source string) {
+		assert.True(t, utf8.ValidString(report.Values(text)))
 		issues := []fault.Issue{at(pointer, rule, fault.Source(source)), at("/a", "type", fault.FromSchema), at("", fault.RuleSyntax, fault.FromJSON)}
 		for _, p := range report.Marked(text, issues) {
 			assert.Contains(t, text, p.Text)
@@ -128,6 +129,14 @@ func FuzzMark(f *testing.F) {
 			assert.True(t, utf8.ValidString(s.Text), "%q", s.Text)
 		}
 	})
+}
+
+// What breaks off has the values before.
+func TestTheFirstValuesOfArgumentsAreNamed(t *testing.T) {
+	assert.Equal(t, "ACME, 500, EUR, …", report.Values(`{"to": "ACME", "cents": 500, "in": {"currency": "EUR"}, "now": true}`))
+	assert.Equal(t, "ACME, 500", report.Values(`{"to": "ACME", "cents": 500, "in": `))
+	assert.Equal(t, `ACME, "EU`, report.Values(`{"to": "ACME", "in": "EU`))
+	assert.Empty(t, report.Values(`["ACME"]`))
 }
 
 func TestWhatCannotBeSeenIsNamed(t *testing.T) {

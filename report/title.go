@@ -163,9 +163,10 @@ const (
 )
 
 // fieldsOf lists the values of a JSON object in the order of the text. Objects and lists below maxFieldDepth
-// are values. It returns false for anything else, for duplicate names, and if there are more than maxFields.
+// are values, and one that breaks off has those before. It returns false for anything else, and if there are
+// more than maxFields.
 func fieldsOf(text string) (all []field, ok bool) {
-	if !strings.HasPrefix(strings.TrimSpace(text), "{") || !jsontext.Value(text).IsValid() {
+	if !strings.HasPrefix(strings.TrimSpace(text), "{") {
 		return nil, false
 	}
 	all = fieldsIn(text, span{next(text, 0, 0), len(text)}, "", maxFieldDepth, nil)
