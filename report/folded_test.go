@@ -58,7 +58,7 @@ func TestFoldedRowsNameTheirTools(t *testing.T) {
 		"keys ?",
 		"Turns 5",
 		"5 model calls, 4 tool runs, 1 failed tool run, 4 accepted attempts, 4 failed attempts, 1 transport fault, 3,248 tokens in, 80 out, 2,048 read from cache, 2,496 tokens of failed attempts.",
-		"+0s 1 hear, fall, fly: unknown tool, age: expected at most 130, 1 more; again at once 832 tokens lost tool validation hear, fall; unknown tool fly",
+		"+0s 1 hear, fall, fly: unknown tool, age: expected at most 130, 1 more; again at once 832 tokens lost tool validation",
 		"prompt",
 		"+0s 2 hear, fall: age: expected at most 130; again at once 832 tokens lost tool validation",
 		"prompt, with answers of hear, fall, fly",

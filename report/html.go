@@ -102,7 +102,7 @@ type section struct {
 	all []*entry
 	// About says which attempts the call is for, and Spent what was lost on them and how long all took.
 	About, Spent string
-	// Result names the failures, or else the decisions, with their tools.
+	// Result is the first failure, or else a decision, rather one that is not good.
 	Result, Tone string
 	// Raw is the address of its lines in the journal, and Line the number of the first; empty for none.
 	Raw  string
@@ -111,16 +111,8 @@ type section struct {
 	// out.
 	Failed, Doubt, Bare bool
 
-	told []namedWord
+	decided bool
 }
-
-// namedWord is what several tools of a section came to. An answer has no name.
-type namedWord struct {
-	word  string
-	names []string
-}
-
-func (t namedWord) String() string { return joined(" ", t.word, namesText(t.names)) }
 
 // HTML writes a journal as one page, which needs no other file and no network. Its size is bounded, as
 // the package says. If the journal is corrupt, the page shows everything before the damage and the error is a
@@ -372,22 +364,18 @@ func (s *section) judge(e *entry) {
 		s.Tools = timesOf(namesIn(calls))
 	}
 	switch {
-	case e.failed():
-		if !s.Failed {
-			s.Failed, s.told, s.Tone = true, nil, "bad"
-		}
-		s.tell(plainWords(string(e.Decision.Class)), e.Decision.Action)
 	case s.Failed:
+	case e.failed():
+		s.Failed, s.Result, s.Tone = true, plainWords(string(e.Decision.Class)), "bad"
 	case e.Kind == attempted:
-		if s.told == nil || colour != green {
-			s.Tone = tones[colour]
+		if !s.decided || colour != green {
+			s.decided, s.Result, s.Tone = true, word, tones[colour]
 		}
-		s.tell(word, e.Decision.Action)
 	case e.Kind == asking:
 		s.Result, s.Tone = "asks a person", "warn"
 	case e.Kind == answered:
 		s.Result, s.Tone = "answered", ""
-	case s.told != nil:
+	case s.decided:
 	case e.Kind == running:
 		s.Result, s.Tone = "running "+clip(e.Text, maxNames), ""
 	case e.Kind == replied && s.Result == noOutcome:
@@ -416,24 +404,6 @@ func namesIn(calls []*callView) (names []string) {
 		names = append(names, c.Tool)
 	}
 	return names
-}
-
-// tell adds what an action came to.
-func (s *section) tell(word, action string) {
-	at := slices.IndexFunc(s.told, func(t namedWord) bool { return t.word == word })
-	if at < 0 {
-		at, s.told = len(s.told), append(s.told, namedWord{word: word})
-	}
-	if t := &s.told[at]; action != machine.AnswerAction && !slices.Contains(t.names, action) {
-		t.names = append(t.names, action)
-	}
-	texts := make([]string, len(s.told))
-	for n, t := range s.told {
-		if texts[n] = t.word; len(s.told) > 1 || len(t.names) > 1 {
-			texts[n] = t.String()
-		}
-	}
-	s.Result = strings.Join(texts, "; ")
 }
 
 // noOutcome is the result of a section without a reply.
