@@ -23,7 +23,6 @@ type details struct {
 	Texts   []*textView
 	Calls   []*callView
 	Issues  []issueView
-	Fixed   []issueView
 	// Diff compares an answer with the previous attempt. Those of calls are in Calls.
 	Diff *diffView
 	// Policy is the id of the table of the policy that decided; empty if not known.
@@ -254,7 +253,7 @@ func (p *pager) call(c *machine.Call) *callView {
 	return v
 }
 
-// decided shows what has changed since the previous attempt.
+// decided shows what was wrong with an attempt, unless its proposals show it.
 func (p *pager) decided(d *machine.Decision) *details {
 	if p == nil {
 		return nil
@@ -263,15 +262,8 @@ func (p *pager) decided(d *machine.Decision) *details {
 	if r := d.ReducerError; r != nil {
 		v.show(p.text("the event it refused", r.Payload, nil))
 	}
-	if fb := d.Feedback; fb != nil {
-		v.Fixed = issueViews(fb.Diff.Fixed)
-		for _, is := range p.is[d.Action] {
-			tellSince(is.issues, fb.Diff)
-		}
-		if len(p.is[d.Action]) == 0 {
-			v.Issues = issueViews(fb.Issues)
-			tellSince(v.Issues, fb.Diff)
-		}
+	if fb := d.Feedback; fb != nil && len(p.is[d.Action]) == 0 {
+		v.Issues = issueViews(fb.Issues)
 	}
 	for n, of := range p.run.header.Policies() { // that of all transport comes before those of tools
 		transport := of.Plane == fault.Transport

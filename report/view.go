@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/feedback"
 )
 
 // textView is a text on a page. Same says how much is left out because it was shown before.
@@ -37,15 +36,12 @@ func news(was, is string) (part string, same int) {
 	return part, same
 }
 
-// issueView is an issue on a page. Since says whether it is new.
+// issueView is an issue on a page. Brief is the issue in a few words, for titles.
 type issueView struct {
-	N                              int
-	Place, Says, Rule, Since, Tone string
+	N                        int
+	Place, Says, Rule, Brief string
 
-	// Brief is the issue in a few words, for titles.
-	Brief string
-
-	id, rule string
+	rule string
 }
 
 // issueViews lists issues.
@@ -54,22 +50,8 @@ func issueViews(issues []fault.Issue) []issueView {
 	for n, i := range issues[:min(len(issues), maxMarks)] {
 		views = append(views, issueView{
 			N: n + 1, Place: i.Place(), Says: i.Says(),
-			Rule: joined(", ", i.Rule, string(i.Source)), id: i.ID(), Brief: briefIssue(i), rule: i.Rule,
+			Rule: joined(", ", i.Rule, string(i.Source)), Brief: briefIssue(i), rule: i.Rule,
 		})
 	}
 	return views
-}
-
-// tellSince sets which issues are new, and which were there before.
-func tellSince(views []issueView, diff feedback.Diff) {
-	is := map[string][2]string{}
-	for _, i := range diff.New {
-		is[i.ID()] = [2]string{"new", "bad"}
-	}
-	for _, i := range diff.Persistent {
-		is[i.ID()] = [2]string{"still", "warn"}
-	}
-	for n, v := range views {
-		views[n].Since, views[n].Tone = is[v.id][0], is[v.id][1]
-	}
 }
