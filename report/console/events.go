@@ -134,7 +134,7 @@ func (c *Console) listChanges(ctx context.Context, f filter) func(now time.Time)
 				said.Rows[r.Key] = rowHTML(r.row, now)
 			}
 		}
-		for _, ch := range chipsOf(f, fd.counts) {
+		for _, ch := range chipsOf(f, fd.all, now) {
 			said.Counts = append(said.Counts, ch.Count)
 		}
 		changed := !begun || len(said.Rows) > 0 || said.Moved != was.Moved || !slices.Equal(was.Counts, said.Counts)

@@ -84,7 +84,7 @@ func families(rows []*row, outer map[*row]*row, f filter, now time.Time) (lines 
 			g := filter{Inside: r.ID()}
 			g.Picks[storePick] = r.Store
 			last := &lines[len(lines)-1]
-			last.more, last.unfold = more, "/?"+g.query()
+			last.more, last.unfold = more, g.at(1)
 		}
 	}
 	for _, r := range roots {

@@ -165,10 +165,8 @@ func (c *Console) list(w http.ResponseWriter, r *http.Request) {
 // found is what a filter finds.
 type found struct {
 	lines []line
-	// fit is the number of sessions that fit, and counts has those of all sessions by state, "doubt",
-	// "retry", and "" for all.
+	// fit is the number of sessions that fit.
 	fit     int
-	counts  map[string]int
 	reading string
 	// all are all sessions.
 	all []*watched
@@ -177,20 +175,11 @@ type found struct {
 // find returns what fits a filter, in order.
 func (c *Console) find(f filter, now time.Time) (fd found) {
 	fd.all, fd.reading = c.watch.all()
-	fd.counts = map[string]int{"": len(fd.all)}
 	outer := outerOf(fd.all)
 	var rows []*row
 	for _, s := range fd.all {
-		r := s.row
-		fd.counts[string(r.State)]++
-		if r.InDoubt > 0 {
-			fd.counts["doubt"]++
-		}
-		if r.Retrying {
-			fd.counts["retry"]++
-		}
-		if f.fits(r, outer, now) {
-			rows = append(rows, r)
+		if f.fits(s.row, outer, now) {
+			rows = append(rows, s.row)
 		}
 	}
 	order(rows, f.Sort, now)
@@ -230,9 +219,6 @@ func (p *paging) cut(page, all, size int, at func(page int) string) (first, last
 	return first, last
 }
 
-// at makes the address of a page of a filter.
-func (f filter) at(page int) string { f.Page = page; return "/?" + f.query() }
-
 func (c *Console) view(ctx context.Context, f filter, now time.Time) *listView {
 	asOf := c.watch.asOf(now)
 	fd := c.find(f, now)
@@ -242,8 +228,8 @@ func (c *Console) view(ctx context.Context, f filter, now time.Time) *listView {
 	f.Page = p.page
 	v := &listView{
 		Filter: f, Title: "retake", Now: asOf.UTC().Format("15:04:05"), Fit: several.Grouped(fd.fit), paging: p,
-		nav: c.nav("list"), Empty: fd.counts[""] == 0 && fd.reading == "", Reading: fd.reading,
-		Chips: chipsOf(f, fd.counts), Heads: headsOf(f), Live: "/events?" + f.query(),
+		nav: c.nav("list"), Empty: len(fd.all) == 0 && fd.reading == "", Reading: fd.reading,
+		Chips: chipsOf(f, fd.all, now), Heads: headsOf(f), Live: "/events?" + f.query(),
 		Stores:  strings.Join(storeNames(c.settings.Stores), ", "),
 		Choices: choicesOf(f, fd.all, now),
 	}
@@ -304,11 +290,10 @@ func headsOf(f filter) (all []head) {
 	} {
 		if h.Sort != "" {
 			g := f
-			g.Page, g.Sort = 1, h.Sort
-			if f.Sort == h.Sort {
+			if g.Sort = h.Sort; f.Sort == h.Sort {
 				g.Sort = ""
 			}
-			h.Link = "/?" + g.query()
+			h.Link = g.at(1)
 		}
 		all = append(all, h)
 	}

@@ -8,10 +8,13 @@ import (
 	"github.com/retake-go/retake/journal"
 )
 
+// states are all states, in the order of the filters.
+var states = picks[statePick].known
+
 // columns sort the list flat.
 var columns = map[string]func(a, b *row) int{
 	"state": func(a, b *row) int {
-		return cmp.Compare(slices.Index(states, a.State), slices.Index(states, b.State))
+		return cmp.Compare(slices.Index(states, string(a.State)), slices.Index(states, string(b.State)))
 	},
 	"session": func(a, b *row) int { return cmp.Compare(a.ID(), b.ID()) },
 	"attempt": func(a, b *row) int { return cmp.Compare(b.Attempt.Attempt, a.Attempt.Attempt) },

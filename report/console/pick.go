@@ -13,9 +13,12 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// The filters by a value, by their places in a row's traits.
+// The filters by a value. Those before firstChoice are links with what each value has, the others selects.
 const (
-	waitPick = iota
+	statePick = iota
+	doubtPick
+	retryPick
+	waitPick
 	modelPick
 	toolPick
 	classPick
@@ -23,34 +26,65 @@ const (
 	storePick
 	agePick
 	numPicks
+	firstChoice = waitPick
 )
 
-// picks are the filters by a value: their names in the address, and those for people.
-var picks = [numPicks]struct{ name, label string }{
-	waitPick: {"wait", "waits for"}, modelPick: {"model", "model"}, toolPick: {"tool", "tool"},
-	classPick: {"class", "failure"}, endPick: {"end", "ended"}, storePick: {"store", "store"},
-	agePick: {"age", "last event"},
+// pick is a filter by a value: its name in the address, that for people, and its values if these are known.
+type pick struct {
+	name, label string
+	known       []string
 }
 
-// traits are the values that a row has for each filter by a value.
+var picks = [numPicks]pick{
+	statePick: {"state", "state", namesOf([]journal.SessionState{
+		journal.SessionAsks, journal.SessionInterrupted, journal.SessionFailed, journal.SessionRuns,
+		journal.SessionWaits, journal.SessionDone,
+	}, func(s journal.SessionState) string { return string(s) })},
+	doubtPick: {"doubt", "doubt", []string{isSo}}, retryPick: {"retry", "attempt", []string{isSo}},
+	waitPick: {"wait", "waits for", nil}, modelPick: {"model", "model", nil}, toolPick: {"tool", "tool", nil},
+	classPick: {"class", "failure", nil}, endPick: {"end", "ended", nil}, storePick: {"store", "store", nil},
+	agePick: {"age", "last event", namesOf(ages, func(a age) string { return a.name })},
+}
+
+// isSo is the value of what a session is or is not.
+const isSo = "1"
+
+// traits are the values that a row has by its journal.
 type traits [numPicks][]string
 
-// ages are how long ago the last event was, by name.
-var ages = []struct {
+// age is how long ago the last event was at most; 0 for all that is longer ago than the others.
+type age struct {
 	name, label string
 	within      time.Duration
-}{{"hour", "within an hour", time.Hour}, {"day", "within a day", 24 * time.Hour},
+}
+
+var ages = []age{{"hour", "within an hour", time.Hour}, {"day", "within a day", 24 * time.Hour},
 	{"week", "within a week", 7 * 24 * time.Hour}, {"older", "longer ago", 0}}
 
-// isAged reports whether the last event of a row is as old as a name of ages says.
-func isAged(r *row, name string, now time.Time) bool {
-	old := now.Sub(r.Last)
-	for _, a := range ages {
-		if a.name == name && a.within > 0 {
-			return old <= a.within
+// values are those that a row has for a filter.
+func (r *row) values(pick int, now time.Time) (names []string) {
+	so := func(is bool) []string {
+		if is {
+			return []string{isSo}
 		}
+		return nil
 	}
-	return old > ages[len(ages)-2].within
+	switch pick {
+	case statePick:
+		return []string{string(r.State)}
+	case doubtPick:
+		return so(r.InDoubt > 0)
+	case retryPick:
+		return so(r.Retrying)
+	case agePick:
+		for _, a := range ages {
+			if old := a.within == 0; !old && now.Sub(r.Last) <= a.within || old && len(names) == 0 {
+				names = append(names, a.name)
+			}
+		}
+		return names
+	}
+	return r.traits[pick]
 }
 
 // maxTraits is how many values of one kind are known of a session.
@@ -110,14 +144,6 @@ func traitsOf(f *journal.Fold, s journal.SessionState, tell func(string) string)
 	return t
 }
 
-// has reports whether a row has a value of a filter.
-func (r *row) has(pick int, value string, now time.Time) bool {
-	if pick == agePick {
-		return isAged(r, value, now)
-	}
-	return slices.Contains(r.traits[pick], value)
-}
-
 // offer is a value of a filter, and how many sessions have it.
 type offer struct {
 	Value, Text string
@@ -135,25 +161,39 @@ type choice struct {
 // maxOptions is how many values a filter offers: those that most sessions have.
 const maxOptions = 40
 
-// choicesOf are the filters by a value with what each value has, of all sessions. A filter that tells no
+// chipsOf are the links of the filters, with what each has.
+func chipsOf(f filter, all []*watched, now time.Time) (chips []chip) {
+	for n := range firstChoice {
+		counts := countsOf(n, all, now)
+		for _, value := range picks[n].known {
+			g, on := f, f.Picks[n] == value
+			if g.Picks[n] = value; on {
+				g.Picks[n] = ""
+			}
+			text := spokenOf(n, value)
+			text = strings.ToUpper(text[:1]) + text[1:]
+			chips = append(chips, chip{text, g.at(1), several.Grouped(counts[value]), on})
+		}
+	}
+	return chips
+}
+
+// choicesOf are the filters with a select, with what each value has, of all sessions. A filter that tells no
 // sessions apart is left out unless it is on.
 func choicesOf(f filter, all []*watched, now time.Time) (choices []choice) {
-	for n, p := range picks {
-		counts := countsOf(n, all, now)
-		on := f.Picks[n]
+	for n := firstChoice; n < numPicks; n++ {
+		counts, on := countsOf(n, all, now), f.Picks[n]
 		if on != "" {
 			counts[on] += 0
 		}
-		if values := slices.Collect(maps.Values(counts)); on == "" && (len(values) == 0 || len(values) == 1 && values[0] == len(all)) {
+		values := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+			known := picks[n].known
+			return cmp.Or(slices.Index(known, a)-slices.Index(known, b), counts[b]-counts[a], cmp.Compare(a, b))
+		})
+		if on == "" && !slices.ContainsFunc(values, func(v string) bool { return counts[v] < len(all) }) {
 			continue
 		}
-		c := choice{Name: p.name, Label: p.label, On: on != ""}
-		values := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
-			if n == agePick {
-				return slices.Index(ageNames(), a) - slices.Index(ageNames(), b)
-			}
-			return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b))
-		})
+		c := choice{Name: picks[n].name, Label: picks[n].label, On: on != ""}
 		for at, value := range values {
 			if at < maxOptions || value == on {
 				c.Options = append(c.Options, offer{value, spokenOf(n, value), several.Grouped(counts[value]), value == on})
@@ -168,13 +208,8 @@ func choicesOf(f filter, all []*watched, now time.Time) (choices []choice) {
 func countsOf(pick int, all []*watched, now time.Time) map[string]int {
 	counts := map[string]int{}
 	for _, s := range all {
-		for _, value := range s.row.traits[pick] {
+		for _, value := range s.row.values(pick, now) {
 			counts[value]++
-		}
-		for _, a := range ages {
-			if pick == agePick && isAged(s.row, a.name, now) {
-				counts[a.name]++
-			}
 		}
 	}
 	return counts
@@ -183,6 +218,10 @@ func countsOf(pick int, all []*watched, now time.Time) map[string]int {
 // spokenOf is a value of a filter for people.
 func spokenOf(pick int, value string) string {
 	switch pick {
+	case doubtPick:
+		return "in doubt"
+	case retryPick:
+		return "retrying"
 	case agePick:
 		for _, a := range ages {
 			if a.name == value {
