@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -33,18 +34,8 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	id, of := in.Get("id"), in.Get("question")
-	s, err := c.watch.look(r.Context(), in.Get("store"), id)
-	if err != nil && r.Context().Err() != nil {
-		return
-	}
-	if s == nil {
-		c.notTaken(kept{w, in}, journal.ErrNoRun)
-		return
-	}
-	store, can := c.settings.Stores[s.store].Store.(inbox.Store)
-	if !can {
-		c.refused(w, http.StatusConflict, "Nothing was sent",
-			"This store has no inbox: answer in the program that asks.")
+	s, store := c.heard(kept{w, in}, r, in.Get("store"), id)
+	if store == nil {
 		return
 	}
 	said := machine.Response{
@@ -60,14 +51,14 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	err = inbox.Answer(r.Context(), store, id, said)
+	err := inbox.Answer(r.Context(), store, id, said)
 	if q != nil && errors.Is(err, machine.ErrMisfit) {
 		q.VerdictFault = brief(c.scrub(err.Error()))
 		c.again(w, q)
 		return
 	}
 	if err != nil {
-		c.notTaken(kept{w, in}, err)
+		c.notSent(kept{w, in}, err)
 		return
 	}
 	c.remember(w, said.By)
@@ -225,28 +216,55 @@ func first(all []string) string {
 	return all[0]
 }
 
-// notTaken says why an answer was not sent.
-func (c *Console) notTaken(w http.ResponseWriter, err error) {
-	switch {
-	case errors.Is(err, machine.ErrAnswered):
-		c.refused(w, http.StatusConflict, "Somebody was faster",
-			"The question has its answer, and the first counts. Yours was not sent.")
-	case errors.Is(err, machine.ErrTooLate):
-		c.refused(w, http.StatusConflict, "Too late",
-			"The time of the question is over. What holds then is recorded as said by nobody. Yours was not sent.")
-	case errors.Is(err, machine.ErrMovedOn), errors.Is(err, machine.ErrNotAsked):
-		c.refused(w, http.StatusConflict, "The run has moved on", "It no longer asks this. Yours was not sent.")
-	case errors.Is(err, machine.ErrOtherArguments):
-		c.refused(w, http.StatusConflict, "The arguments are others",
-			"The run asks about other arguments than those that you saw. Yours was not sent.")
-	case errors.Is(err, machine.ErrMisfit):
-		c.refused(w, http.StatusUnprocessableEntity, "The answer does not fit", err.Error())
-	case errors.Is(err, journal.ErrNoRun):
-		c.refused(w, http.StatusNotFound, "There is no such session", err.Error()+". Yours was not sent.")
-	default:
-		c.refused(w, http.StatusInternalServerError, "It is not known whether the answer was sent",
-			"The store says: "+err.Error()+". Send it again: the first counts.")
+// heard finds a session and the store that takes what is said to it. Without one it says why nothing was sent,
+// and returns nil.
+func (c *Console) heard(w http.ResponseWriter, r *http.Request, in, id string) (*watched, inbox.Store) {
+	s, err := c.watch.look(r.Context(), in, id)
+	if err != nil && r.Context().Err() != nil {
+		return nil, nil
 	}
+	if s == nil {
+		c.notSent(w, journal.ErrNoRun)
+		return nil, nil
+	}
+	store, can := c.settings.Stores[s.store].Store.(inbox.Store)
+	if !can {
+		c.refused(w, http.StatusConflict, "Nothing was sent",
+			"This store has no inbox: say it in the program that has the run.")
+		return nil, nil
+	}
+	return s, store
+}
+
+// refusals say why something was not sent; an error that says it itself has no words here.
+var refusals = []struct {
+	by         error
+	status     int
+	title, why string
+}{
+	{machine.ErrAnswered, http.StatusConflict, "Somebody was faster", "The question has its answer, and the first counts"},
+	{machine.ErrTooLate, http.StatusConflict, "Too late",
+		"The time of the question is over. What holds then is recorded as said by nobody"},
+	{machine.ErrMovedOn, http.StatusConflict, "The run has moved on", "It no longer asks this"},
+	{machine.ErrNotAsked, http.StatusConflict, "The run has moved on", "It no longer asks this"},
+	{machine.ErrOtherArguments, http.StatusConflict, "The arguments are others",
+		"The run asks about other arguments than those that you saw"},
+	{machine.ErrMisfit, http.StatusUnprocessableEntity, "The answer does not fit", ""},
+	{journal.ErrNoRun, http.StatusNotFound, "There is no such session", ""},
+	{journal.ErrInboxFull, http.StatusConflict, "The inbox is full", ""},
+	{inbox.ErrEnded, http.StatusConflict, "Nobody hears it", "No model call of this session would see a message"},
+}
+
+// notSent says why something was not sent.
+func (c *Console) notSent(w http.ResponseWriter, err error) {
+	for _, one := range refusals {
+		if errors.Is(err, one.by) {
+			c.refused(w, one.status, one.title, cmp.Or(one.why, err.Error())+". Yours was not sent.")
+			return
+		}
+	}
+	c.refused(w, http.StatusInternalServerError, "It is not known whether it was sent",
+		"The store says: "+err.Error()+". Send the same form again: it counts once.")
 }
 
 // kept is where the answer to a form is written, with what was entered.

@@ -28,18 +28,8 @@ func (c *Console) say(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	at := r.URL.Query()
-	s, err := c.watch.look(r.Context(), at.Get("store"), at.Get("id"))
-	if err != nil && r.Context().Err() != nil {
-		return
-	}
-	if s == nil {
-		c.notSaid(kept{w, in}, journal.ErrNoRun)
-		return
-	}
-	store, can := c.settings.Stores[s.store].Store.(inbox.Store)
-	if !can {
-		c.refused(w, http.StatusConflict, "Nothing was sent",
-			"This store has no inbox: say it in the program that runs.")
+	s, store := c.heard(kept{w, in}, r, at.Get("store"), at.Get("id"))
+	if store == nil {
 		return
 	}
 	sum := sha256.Sum256([]byte(at.Encode() + "\n" + in.Encode()))
@@ -52,30 +42,14 @@ func (c *Console) say(w http.ResponseWriter, r *http.Request) {
 		c.refused(kept{w, in}, http.StatusUnprocessableEntity, "The message does not fit", err.Error()+". Nothing was sent.")
 		return
 	}
-	err = inbox.ErrEnded
+	err := inbox.ErrEnded
 	if s.hears {
 		err = inbox.Say(r.Context(), store, s.id, words)
 	}
 	if err != nil && !errors.Is(err, journal.ErrAnswered) {
-		c.notSaid(kept{w, in}, err)
+		c.notSent(kept{w, in}, err)
 		return
 	}
 	c.remember(w, words.By)
 	http.Redirect(w, r, s.row.Link, http.StatusSeeOther)
-}
-
-// notSaid says why a message was not sent.
-func (c *Console) notSaid(w http.ResponseWriter, err error) {
-	switch {
-	case errors.Is(err, inbox.ErrEnded):
-		c.refused(w, http.StatusConflict, "Nobody hears it",
-			"No model call of this session would see a message. Yours was not sent.")
-	case errors.Is(err, journal.ErrInboxFull):
-		c.refused(w, http.StatusConflict, "The inbox is full", err.Error()+". Yours was not sent.")
-	case errors.Is(err, journal.ErrNoRun):
-		c.refused(w, http.StatusNotFound, "There is no such session", err.Error()+". Yours was not sent.")
-	default:
-		c.refused(w, http.StatusInternalServerError, "It is not known whether the message was sent",
-			"The store says: "+err.Error()+". Send the same form again: it is one message.")
-	}
 }
