@@ -19,14 +19,6 @@ import (
 // Config configures the runs of an adapter: see [turns.Settings], whose request is that of ADK.
 type Config = turns.Settings
 
-// OnExhausted is what follows when a tool has no attempts left: see [turns.OnExhausted].
-type OnExhausted = turns.OnExhausted
-
-const (
-	StopRun   = turns.StopRun
-	TellModel = turns.TellModel
-)
-
 // Invocation identifies the invocation of ADK that a run belongs to.
 type Invocation struct {
 	// ID is that of the invocation, Branch that of a parallel agent within it. Agents of one branch share

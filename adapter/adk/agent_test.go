@@ -14,6 +14,7 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/retake-go/retake/adapter/adk"
+	"github.com/retake-go/retake/adapter/kit/turns"
 	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/looptest"
@@ -190,7 +191,7 @@ func TestBudgetsEndTheRun(t *testing.T) {
 
 func TestAnExhaustedToolMayBeToldToTheModel(t *testing.T) {
 	bad := func() turn { return calls(call("book_room", map[string]any{"city": "Lisbon"})) }
-	a, _, end := newAdapter(t, adk.Config{OnExhausted: adk.TellModel})
+	a, _, end := newAdapter(t, adk.Config{OnExhausted: turns.TellModel})
 	m := newFake(bad(), bad(), bad(), say("I cannot book."))
 	text, err := play(t.Context(), newRunner(t, a, m, bookRoom(t, nil)), agent.StreamingModeNone)
 	require.NoError(t, err)

@@ -26,6 +26,7 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/retake-go/retake/adapter/adk"
+	"github.com/retake-go/retake/adapter/kit/turns"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/looptest"
@@ -122,7 +123,7 @@ func TestASequentialToolIsNotRetriedOnTheTransportPlane(t *testing.T) {
 			task(ctx)
 		}
 	}
-	for _, mode := range []adk.OnExhausted{adk.StopRun, adk.TellModel} {
+	for _, mode := range []turns.OnExhausted{turns.StopRun, turns.TellModel} {
 		tries := map[string]int{}
 		a, _, end := newAdapter(t, adk.Config{OnExhausted: mode, Idempotent: []string{"book_room"}}, adk.WithSequential())
 		m := newFake(twoCalls()...)

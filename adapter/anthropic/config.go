@@ -36,11 +36,8 @@ type Config struct {
 	UserID string `json:"user_id,omitempty"`
 	// OnResponse is called with every successful response, before Reply returns. It may be called
 	// concurrently; nil calls nothing. The error of a failed response has the same data.
-	OnResponse func(Response) `json:"-"`
+	OnResponse func(kit.Response) `json:"-"`
 }
-
-// Response is the data of a successful response beside the reply. All provider adapters share the type.
-type Response = kit.Response
 
 // Thinking configures how a model thinks before it answers. The zero value leaves it to the API.
 type Thinking struct {

@@ -9,11 +9,6 @@ import (
 	"github.com/retake-go/retake/adapter/kit"
 )
 
-// Error is a failed request. Its text is safe to log. Its chain has the typed error of package fault
-// ([fault.RateLimitError] and so on), and the SDK's own error if the API refused the request. All provider
-// adapters share the type.
-type Error = kit.Error
-
 // guarded refuses redirects to elsewhere.
 var guarded = kit.GuardOption(option.WithMaxRetries(0))
 

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/adapter/anthropic"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
@@ -72,7 +73,7 @@ func TestAnErrorsChainReachesEverything(t *testing.T) {
 	_, err := m.Reply(t.Context(), loop.Request{})
 	assert.EqualError(t, err, "anthropic: 429 rate_limit_error: Slow down. (request req_body)")
 
-	own, ok := errors.AsType[*anthropic.Error](err)
+	own, ok := errors.AsType[*kit.Error](err)
 	require.True(t, ok)
 	assert.Equal(t, "429 rate_limit_error req_body", itoa(own.Status)+" "+own.Code+" "+own.RequestID)
 	limited, ok := errors.AsType[*ratelimit.LimitedError](err)
@@ -112,7 +113,7 @@ func TestErrorsWithoutAResponse(t *testing.T) {
 				assert.EqualError(t, err, c.text)
 				assert.Equal(t, message.Reply{Source: message.Source{Host: "secret-host", Port: 80}}, reply, "nothing but who was asked")
 				assert.Equal(t, c.class != fault.Timeout, errors.Is(err, c.fails), "a time limit of the client's is no deadline")
-				own, ok := errors.AsType[*anthropic.Error](err)
+				own, ok := errors.AsType[*kit.Error](err)
 				require.True(t, ok)
 				assert.Equal(t, c.class, own.Failure().Class)
 				assert.Equal(t, fault.Transport, own.Failure().Plane)
@@ -140,7 +141,7 @@ func TestWhatNoErrorSays(t *testing.T) {
 				for _, never := range []string{"secret", "internals", "<html>", "http"} {
 					assert.NotContains(t, err.Error(), never)
 				}
-				own, ok := errors.AsType[*anthropic.Error](err)
+				own, ok := errors.AsType[*kit.Error](err)
 				require.True(t, ok)
 				assert.Equal(t, fault.Transport, own.Failure().Plane)
 				assert.NotContains(t, own.Failure().Message, "internals")
@@ -174,9 +175,9 @@ func TestANameInALadderIsNotSent(t *testing.T) {
 }
 
 func TestAGoodResponseIsReported(t *testing.T) {
-	var got []anthropic.Response
+	var got []kit.Response
 	cfg := small
-	cfg.OnResponse = func(r anthropic.Response) { got = append(got, r) }
+	cfg.OnResponse = func(r kit.Response) { got = append(got, r) }
 	_, err := through(t, answer(200, "application/json", yes, "Request-Id", "req_1", "Anthropic-Ratelimit-Requests-Remaining", "7"), cfg).Reply(t.Context(), loop.Request{})
 	require.NoError(t, err)
 	require.Len(t, got, 1)
@@ -191,9 +192,9 @@ func TestAGoodResponseIsReported(t *testing.T) {
 
 // If a server's clock is wrong, its reset times are read by that clock.
 func TestResetsAreReadByTheServersClock(t *testing.T) {
-	var got anthropic.Response
+	var got kit.Response
 	cfg := small
-	cfg.OnResponse = func(r anthropic.Response) { got = r }
+	cfg.OnResponse = func(r kit.Response) { got = r }
 	m := through(t, answer(200, "application/json", yes, "Date", "Mon, 05 Nov 2001 12:00:00 GMT",
 		"Anthropic-Ratelimit-Requests-Remaining", "0", "Anthropic-Ratelimit-Requests-Reset", "2001-11-05T12:00:30Z"), cfg)
 	_, err := m.Reply(t.Context(), loop.Request{})

@@ -54,7 +54,7 @@ func (m *Model) Describe() machine.ModelInfo {
 
 // Reply asks once and returns the whole reply. It streams if req.Stream is set. If the API pauses the turn
 // (pause_turn, while it runs tools of its own), Reply continues it with another request and returns all of
-// it. The error has an [*Error] in its chain, within a [ratelimit.LimitedError] if a response came.
+// it. The error has an [*kit.Error] in its chain, within a [ratelimit.LimitedError] if a response came.
 func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
 	if err := kit.CheckMedia(name, req.Messages, refuses); err != nil {
 		return message.Reply{}, err
@@ -102,7 +102,7 @@ func (m *Model) once(
 	}
 	got.source = x.Source(got.message.Text("id"), string(got.stopReason()))
 	if m.cfg.OnResponse != nil {
-		m.cfg.OnResponse(Response{RequestID: x.RequestID(), Model: got.message.Text("model"),
+		m.cfg.OnResponse(kit.Response{RequestID: x.RequestID(), Model: got.message.Text("model"),
 			RateLimit: x.Limits(nil), Extra: got.extra()})
 	}
 	return got, nil

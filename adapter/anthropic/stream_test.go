@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/adapter/anthropic"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
@@ -84,7 +85,7 @@ func TestResponsesWithoutAnEndAreCutOff(t *testing.T) {
 				req.Stream = func(loop.Delta) {}
 			}
 			_, err := m.Reply(t.Context(), req)
-			own, ok := errors.AsType[*anthropic.Error](err)
+			own, ok := errors.AsType[*kit.Error](err)
 			require.True(t, ok, "%s %d: %v", name, status, err)
 			assert.Equal(t, status, own.Status)
 			assert.LessOrEqual(t, body.read, 64<<20+1<<20)
@@ -208,7 +209,7 @@ func TestALineThatIsTooLongSaysSo(t *testing.T) {
 	line := `data: {"type":"content_block_delta","delta":{"text":"` + strings.Repeat("x", 64<<20)
 	_, err := through(t, answer(200, "text/event-stream", line), small).Reply(t.Context(), loop.Request{Stream: func(loop.Delta) {}})
 	require.EqualError(t, err, "anthropic: 200 invalid_response: unreadable response: more than 64 MiB")
-	own, _ := errors.AsType[*anthropic.Error](err)
+	own, _ := errors.AsType[*kit.Error](err)
 	assert.Equal(t, fault.InvalidResponse, own.Class)
 }
 
@@ -276,9 +277,9 @@ func TestCountsOfSearchesAreTold(t *testing.T) {
 	const used = `"usage":{"input_tokens":1,"output_tokens":2,"server_tool_use":{"web_search_requests":3,"web_fetch_requests":0}}`
 	streamed := strings.Replace(yesEvents, `"usage":{"output_tokens":1}`, used, 1)
 	for kind, body := range map[string]string{"application/json": strings.TrimSuffix(yes, "}") + "," + used + "}", "text/event-stream": streamed} {
-		var told anthropic.Response
+		var told kit.Response
 		cfg := small
-		cfg.OnResponse = func(r anthropic.Response) { told = r }
+		cfg.OnResponse = func(r kit.Response) { told = r }
 		_, err := through(t, answer(200, kind, body), cfg).Reply(t.Context(), loop.Request{})
 		require.NoError(t, err)
 		assert.Contains(t, string(told.Extra["usage"]), `"web_search_requests":3`, kind)
@@ -349,7 +350,7 @@ func TestStreamsOfGatewaysAreReadByWhatTheyAre(t *testing.T) {
 	}
 	_, err := ask(event(`{"error":{"message":"Slow down.","type":"rate_limit_error"}}`))
 	require.EqualError(t, err, "anthropic: 200 rate_limit_error: Slow down.")
-	own, _ := errors.AsType[*anthropic.Error](err)
+	own, _ := errors.AsType[*kit.Error](err)
 	assert.Equal(t, fault.RateLimit, own.Class)
 
 	end := event(`{"type":"message_delta","delta":{"stop_reason":"max_tokens"},"usage":{"output_tokens":1}}`) +

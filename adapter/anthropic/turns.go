@@ -12,10 +12,6 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// RawArguments is the single member of the object that replaces arguments which are not a strict JSON
-// object: the API accepts only objects. Its value is the text that the model wrote.
-const RawArguments = kit.RawArguments
-
 var rules = kit.Rules{Name: toolName, TakesID: isID, MediaInAnswers: true}
 
 // conversation is a transcript in the API's form: user and assistant take turns, and each call is answered

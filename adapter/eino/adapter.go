@@ -20,14 +20,6 @@ import (
 // Config configures the runs of an adapter: see [turns.Settings], whose request is that of Eino.
 type Config = turns.Settings
 
-// OnExhausted is what follows when a tool has no attempts left: see [turns.OnExhausted].
-type OnExhausted = turns.OnExhausted
-
-const (
-	StopRun   = turns.StopRun
-	TellModel = turns.TellModel
-)
-
 // Option is an optional part of an adapter.
 type Option func(*Adapter)
 

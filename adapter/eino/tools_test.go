@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/adapter/eino"
+	"github.com/retake-go/retake/adapter/kit/turns"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/observe"
@@ -121,7 +122,7 @@ func TestATransportFaultOfAToolIsRetried(t *testing.T) {
 
 // Sequential calls cannot wait for each other, so the model reads such a fault at once.
 func TestASequentialToolIsNotRetriedOnTheTransportPlane(t *testing.T) {
-	for _, mode := range []eino.OnExhausted{eino.StopRun, eino.TellModel} {
+	for _, mode := range []turns.OnExhausted{turns.StopRun, turns.TellModel} {
 		t.Run(string(mode), func(t *testing.T) {
 			tries := 0
 			book := bookRoom(t, func(_ context.Context, b booking) (receipt, error) {
@@ -150,7 +151,7 @@ func TestASequentialToolIsNotRetriedOnTheTransportPlane(t *testing.T) {
 
 func TestAnExhaustedToolMayBeToldToTheModel(t *testing.T) {
 	bad := func(id string) turn { return calls(toolCall(id, "book_room", `{"city":"Lisbon"}`)) }
-	a, _ := newAdapter(t, eino.Config{OnExhausted: eino.TellModel})
+	a, _ := newAdapter(t, eino.Config{OnExhausted: turns.TellModel})
 	m := newFake(bad("1"), bad("2"), bad("3"), say("I cannot book."))
 	conf := agentConfig(m, bookRoom(t, nil))
 	require.NoError(t, a.Agent(conf))

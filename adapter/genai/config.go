@@ -28,11 +28,8 @@ type Config struct {
 	Output Output `json:"output,omitempty"`
 	// OnResponse is called with every successful response, before Reply returns. It may be called
 	// concurrently; nil calls nothing. The error of a failed response has the same data.
-	OnResponse func(Response) `json:"-"`
+	OnResponse func(kit.Response) `json:"-"`
 }
-
-// Response is the data of a successful response beside the reply. All provider adapters share the type.
-type Response = kit.Response
 
 // Thinking bounds what a model thinks. At most one field may be set. The zero value leaves it to the API.
 type Thinking struct {

@@ -12,6 +12,7 @@ import (
 	sdk "google.golang.org/genai"
 
 	"github.com/retake-go/retake/adapter/genai"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/adapter/kit/kittest"
 	"github.com/retake-go/retake/loop/machine"
 )
@@ -72,9 +73,9 @@ func TestAllOfAClientAndAConfigIsSent(t *testing.T) {
 		},
 	})
 	require.NoError(t, err)
-	var told []genai.Response
+	var told []kit.Response
 	m, err := genai.New(client, genai.Config{
-		Model: "m", Thinking: genai.Thinking{Budget: new(int32(0))}, ShowThinking: true, Output: genai.OutputBesideTools, OnResponse: func(r genai.Response) { told = append(told, r) },
+		Model: "m", Thinking: genai.Thinking{Budget: new(int32(0))}, ShowThinking: true, Output: genai.OutputBesideTools, OnResponse: func(r kit.Response) { told = append(told, r) },
 	})
 	require.NoError(t, err)
 	req := kittest.Asks()["both"]

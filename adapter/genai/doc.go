@@ -20,7 +20,7 @@
 //     functionResponse with the member "output", or "error" for feedback and failures. A call without an
 //     answer gets one which says that it was not run. An answer without a call becomes text.
 //   - Arguments are an object in this API. Other text is sent as an object with the member
-//     [RawArguments].
+//     [kit.RawArguments].
 //   - Thought signatures go back with the parts they came with, to the model that made them. A call
 //     without one gets Google's value that switches the check off, for models from Gemini 3 on, which
 //     refuse the call otherwise.

@@ -77,7 +77,7 @@ func (m *Model) Describe() machine.ModelInfo {
 	return machine.ModelInfo{Name: m.cfg.Model, Provider: m.provider, MaxOutputTokens: m.cfg.MaxTokens}
 }
 
-// Reply asks once and returns the whole reply. It streams if req.Stream is set. The error has an [*Error]
+// Reply asks once and returns the whole reply. It streams if req.Stream is set. The error has an [*kit.Error]
 // in its chain, within a [ratelimit.LimitedError] if a response came. It is safe for concurrent use.
 func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
 	if err := kit.CheckMedia(name, req.Messages, nil); err != nil {
@@ -95,7 +95,7 @@ func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, err
 	reply := got.reply(x.Model)
 	reply.Source = x.Source(got.responseID, got.finish)
 	if m.cfg.OnResponse != nil {
-		m.cfg.OnResponse(Response{RequestID: cmp.Or(got.responseID, x.RequestID()), Model: reply.Model,
+		m.cfg.OnResponse(kit.Response{RequestID: cmp.Or(got.responseID, x.RequestID()), Model: reply.Model,
 			RateLimit: x.Limits(nil), Extra: got.extra()})
 	}
 	return reply, nil

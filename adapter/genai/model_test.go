@@ -19,6 +19,7 @@ import (
 	sdk "google.golang.org/genai"
 
 	"github.com/retake-go/retake/adapter/genai"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/adapter/kit/kittest"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
@@ -46,7 +47,7 @@ func TestARefusedBoundNamesTheSetting(t *testing.T) {
 func TestAnErrorHasItsCausesInItsChain(t *testing.T) {
 	s := kittest.Serve(t, "429 Too Many Requests\n\n"+`{"error":{"code":429,"message":"Slow\ndown.","status":"RESOURCE_EXHAUSTED"}}`)
 	_, err := model(t, s.URL, s.Client).Reply(t.Context(), loop.Request{})
-	var own *genai.Error
+	var own *kit.Error
 	require.ErrorAs(t, err, &own)
 	assert.Equal(t, 429, own.Status)
 	assert.Equal(t, "RESOURCE_EXHAUSTED", own.Code)
@@ -77,7 +78,7 @@ func TestAServerThatIsNotThere(t *testing.T) {
 	} {
 		for _, stream := range []func(loop.Delta){nil, func(loop.Delta) {}} {
 			_, err := model(t, "http://gemini.example", &http.Client{Transport: refusing{c.err}}).Reply(t.Context(), loop.Request{Stream: stream})
-			var own *genai.Error
+			var own *kit.Error
 			require.ErrorAs(t, err, &own, name)
 			assert.Equal(t, c.want, own.Class, name)
 			assert.Zero(t, own.Status)
@@ -167,7 +168,7 @@ func TestADeadlineOfTheCallersIsNoTimeout(t *testing.T) {
 	ctx, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
 	defer cancel()
 	_, err := model(t, "http://gemini.example", &http.Client{Transport: refusing{errors.New("unreached")}}).Reply(ctx, loop.Request{})
-	var own *genai.Error
+	var own *kit.Error
 	require.ErrorAs(t, err, &own)
 	assert.Equal(t, fault.DeadlineExceeded, own.Class)
 }
@@ -222,8 +223,8 @@ func TestTheIDOfARequestIsInAHeaderToo(t *testing.T) {
 			`{"candidates":[{"content":{"parts":[{"text":"4"}]},"finishReason":"STOP"}]`+body+`}`)
 		c, err := gemini(s.URL, s.Client)
 		require.NoError(t, err)
-		var told genai.Response
-		m, err := genai.New(c, genai.Config{Model: "m", OnResponse: func(r genai.Response) { told = r }})
+		var told kit.Response
+		m, err := genai.New(c, genai.Config{Model: "m", OnResponse: func(r kit.Response) { told = r }})
 		require.NoError(t, err)
 		_, err = m.Reply(t.Context(), loop.Request{})
 		require.NoError(t, err)

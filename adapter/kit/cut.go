@@ -48,7 +48,7 @@ var tlsOnly = []string{"Client sent an HTTP request to an HTTPS server",
 // wantsTLS reports whether a refusal says so. What a provider's own error quotes does not count.
 func wantsTLS(refusal []byte) bool {
 	says := func(text string) bool { return bytes.Contains(refusal, []byte(text)) }
-	return ReadError(refusal).Sentence == "" && slices.ContainsFunc(tlsOnly, says)
+	return readError(refusal).Sentence == "" && slices.ContainsFunc(tlsOnly, says)
 }
 
 // streamError has the fields of net/http's error of a reset HTTP/2 stream, which converts itself to such a

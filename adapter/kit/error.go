@@ -232,11 +232,11 @@ func (h *Head) Fail(ctx context.Context, t Trouble) error {
 		body, code, final = nil, string(fault.Config), true
 	}
 	body = Redact(body, h.Key)
-	said := ReadError(body)
+	said := readError(body)
 	issue := garbledCall(said.Sentence)
 	switch unusable, ok := errors.AsType[*unusableError](cause); {
 	case ok:
-		issue, said = &unusable.issue, Said{Code: word(unusable.finish), Sentence: unusable.sentence}
+		issue, said = &unusable.issue, saidError{Code: word(unusable.finish), Sentence: unusable.sentence}
 	case wrong:
 		said.Sentence = misdirected.Say
 	case said.Sentence == "":
@@ -316,7 +316,7 @@ func (h *Head) cause(ctx context.Context, err error) error {
 }
 
 // judge classifies the failure. The Go error only counts if the response does not say more.
-func (h *Head) judge(cause error, r fault.Response, said Said, otherwise int) fault.Verdict {
+func (h *Head) judge(cause error, r fault.Response, said saidError, otherwise int) fault.Verdict {
 	reported := is[*ReportedError](cause)
 	switch {
 	case reported, h.Status >= http.StatusBadRequest:
@@ -348,7 +348,7 @@ func (h *Head) judge(cause error, r fault.Response, said Said, otherwise int) fa
 }
 
 // why returns a short message if the provider gave none.
-func (h *Head) why(cause error, said Said) string {
+func (h *Head) why(cause error, said saidError) string {
 	unreadable, isUnreadable := errors.AsType[*UnreadableError](cause)
 	reported, isReported := errors.AsType[*ReportedError](cause)
 	isRefused := h.Status >= http.StatusBadRequest

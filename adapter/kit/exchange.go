@@ -13,8 +13,8 @@ const (
 	GoOn = "Continue."
 	// notRun answers a call without an answer.
 	notRun = "No result: the call was not run."
-	// Failed is the text of empty feedback.
-	Failed = "The call failed."
+	// failed is the text of empty feedback.
+	failed = "The call failed."
 )
 
 // Rules are the requirements of an API. Name is required.
@@ -152,6 +152,6 @@ func (o *orderer) answer(now *Exchange, m message.Message) {
 	c := &now.Calls[at]
 	c.Text, c.IsError, c.answered = m.Text, m.IsError, true
 	if m.IsError && Blank(m.Text) {
-		c.Text = Failed
+		c.Text = failed
 	}
 }

@@ -9,8 +9,11 @@ var CutTexts, OtherProtocols = cutTexts, otherProtocols
 var (
 	Elsewhere, Bounded, Key, SameOrigin = elsewhere, boundedBody, keyOf, sameOrigin
 	ReceivedAt, Line, Why, Word         = receivedAt, oneLine, whyOf, word
-	Cut, Splitter, WantsTLS             = cut, splitter, wantsTLS
+	Cut, Splitter, WantsTLS, ReadError  = cut, splitter, wantsTLS, readError
 )
+
+// Said is what the body of an error says.
+type Said = saidError
 
 // Came records a response.
 func (h *Head) Came(resp *http.Response) { h.came(resp) }

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Said is the error in a body, in the forms of all providers. Code and RequestID are words: see word.
-type Said struct {
+// saidError is the error in a body, in the forms of all providers. Code and RequestID are words: see word.
+type saidError struct {
 	Code, Sentence, RequestID string
 	// Status is the HTTP status in the body; 0 if there is none.
 	Status int
@@ -27,10 +27,10 @@ var (
 	holders = []string{"response", "choices", "x_groq"}
 )
 
-// ReadError parses the body of an error: an object with the member error (text or object), a list of them
+// readError parses the body of an error: an object with the member error (text or object), a list of them
 // (Gemini), an error within a response, a choice or Groq's own member, or an object that is the error itself.
 // For anything else it returns nothing.
-func ReadError(body []byte) Said {
+func readError(body []byte) saidError {
 	outer, _ := ReadObject(first(body))
 	said := readSaid(outer)
 	for _, name := range around {
@@ -40,7 +40,7 @@ func ReadError(body []byte) Said {
 			place = member(holder, "error")
 		}
 		if sentence := Text(place); sentence != "" {
-			return Said{Sentence: sentence, Status: said.Status, RequestID: said.RequestID}
+			return saidError{Sentence: sentence, Status: said.Status, RequestID: said.RequestID}
 		}
 		inner, _ := ReadObject(place)
 		if found := readSaid(inner); found.Code+found.Sentence != "" {
@@ -56,7 +56,7 @@ func ReadError(body []byte) Said {
 const maxStatus = 599
 
 // readSaid reads an object that is an error.
-func readSaid(o Object) (said Said) {
+func readSaid(o Object) (said saidError) {
 	for _, name := range codeNames {
 		v := member(o, name)
 		said.Code = cmp.Or(said.Code, word(Text(v)))
@@ -110,7 +110,7 @@ func first(raw json.RawMessage) json.RawMessage {
 // NoReply is the error of a good response that has no reply: the one that its body tells, or else another.
 // Some servers answer 200 whatever happened.
 func NoReply(body []byte, otherwise error) error {
-	if len(body) > maxRefusal || ReadError(body).Sentence == "" {
+	if len(body) > maxRefusal || readError(body).Sentence == "" {
 		return otherwise
 	}
 	return &ReportedError{Body: bytes.Clone(body)}

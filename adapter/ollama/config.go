@@ -38,8 +38,9 @@ type Config struct {
 	// Options are further options of the API by name, such as "top_p" and "repeat_penalty". Options with a
 	// field of their own are refused.
 	Options map[string]json.RawMessage `json:"options,omitempty"`
-	// Think selects how a model thinks before it answers.
-	Think Think `json:"think,omitempty"`
+	// Think is how a model thinks before it answers: "on", "off", "low", "medium", "high" or "max"; not every
+	// model supports every way. Empty leaves it to the server.
+	Think string `json:"think,omitempty"`
 	// KeepAlive is how long the model stays in memory after the request. Negative means for ever; nil uses
 	// the server's default.
 	KeepAlive *time.Duration `json:"keep_alive_ns,omitempty"`
@@ -51,37 +52,21 @@ type Config struct {
 	Output Output `json:"output,omitempty"`
 	// OnResponse is called with every successful response, before Reply returns. It may be called
 	// concurrently; nil calls nothing. The error of a failed response has the same data.
-	OnResponse func(Response) `json:"-"`
+	OnResponse func(kit.Response) `json:"-"`
 }
 
-// Response is the data of a successful response beside the reply. All provider adapters share the type.
-type Response = kit.Response
+// thinks are the ways to think.
+var thinks = []string{"", "on", "off", "low", "medium", "high", "max"}
 
-// Think selects how a model thinks. The zero value leaves it to the server. Not every model supports every
-// value.
-type Think string
-
-// The ways to think.
-const (
-	ThinkOn     Think = "on"
-	ThinkOff    Think = "off"
-	ThinkLow    Think = "low"
-	ThinkMedium Think = "medium"
-	ThinkHigh   Think = "high"
-	ThinkMax    Think = "max"
-)
-
-var thinks = []Think{"", ThinkOn, ThinkOff, ThinkLow, ThinkMedium, ThinkHigh, ThinkMax}
-
-// wire returns the value of the API.
-func (t Think) wire() json.RawMessage {
-	switch t {
+// thinking returns a way to think as the value of the API.
+func thinking(way string) json.RawMessage {
+	switch way {
 	case "":
 		return nil
-	case ThinkOn, ThinkOff:
-		return json.RawMessage(strconv.FormatBool(t == ThinkOn))
+	case "on", "off":
+		return json.RawMessage(strconv.FormatBool(way == "on"))
 	}
-	return kit.Quote(string(t))
+	return kit.Quote(way)
 }
 
 // Output selects how to ask for a structured answer.

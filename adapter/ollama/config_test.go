@@ -46,7 +46,7 @@ func TestAddressesAreChecked(t *testing.T) {
 func TestAConfigIsDataAndItsJSONHoldsNoKey(t *testing.T) {
 	cfg := ollama.Config{
 		URL: "http://h", Key: "secret", Model: "m", MaxTokens: 1, ContextTokens: 2, Temperature: new(0.5), Seed: new(int64(3)),
-		Options: map[string]json.RawMessage{"top_p": json.RawMessage("0.9")}, Think: ollama.ThinkLow, KeepAlive: new(time.Minute), Truncate: true,
+		Options: map[string]json.RawMessage{"top_p": json.RawMessage("0.9")}, Think: "low", KeepAlive: new(time.Minute), Truncate: true,
 		Output: ollama.OutputInstructions,
 	}
 	doc, err := json.Marshal(cfg)

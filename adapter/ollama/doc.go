@@ -16,7 +16,7 @@
 //     the calls. A call without an answer gets one which says that it was not run. An answer without a
 //     call becomes text.
 //   - Arguments are an object in this API. Other text is sent as an object with the member
-//     [RawArguments].
+//     [kit.RawArguments].
 //   - Thoughts go back with the message they came with, to the model that had them.
 //
 // A structured answer uses the API's format, with the schema in the system prompt too. With tools the schema

@@ -8,11 +8,6 @@ import (
 	"github.com/retake-go/retake/adapter/kit"
 )
 
-// Error is a failed request. Its text is safe to log. Its chain has the typed error of package fault
-// ([fault.RateLimitError] and so on; [fault.ToolValidationError] if the server could not parse the model's
-// call) and the error of net/http. All provider adapters share the type.
-type Error = kit.Error
-
 // refusedError is a response whose status is no success.
 type refusedError struct{ status int }
 

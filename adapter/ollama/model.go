@@ -52,7 +52,7 @@ type exchange struct {
 	stream func(loop.Delta)
 }
 
-// Reply asks once and returns the whole reply. It streams if req.Stream is set. The error has an [*Error]
+// Reply asks once and returns the whole reply. It streams if req.Stream is set. The error has an [*kit.Error]
 // in its chain, within a [ratelimit.LimitedError] if a response came. It is safe for concurrent use.
 func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
 	if c := req.ToolChoice; c != "" && c != message.NoTool {
@@ -70,7 +70,7 @@ func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, err
 	reply := got.reply(x.Model)
 	reply.Source = x.Source("", got.why)
 	if m.cfg.OnResponse != nil {
-		m.cfg.OnResponse(Response{RequestID: x.RequestID(), Model: reply.Model, RateLimit: x.Limits(nil),
+		m.cfg.OnResponse(kit.Response{RequestID: x.RequestID(), Model: reply.Model, RateLimit: x.Limits(nil),
 			Extra: got.extras})
 	}
 	return reply, nil

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/adapter/kit/kittest"
 	"github.com/retake-go/retake/adapter/ollama"
 	"github.com/retake-go/retake/fault"
@@ -36,11 +37,11 @@ func TestAForcedCallIsRefused(t *testing.T) {
 
 func TestAllOfAConfigIsSent(t *testing.T) {
 	s := kittest.Serve(t, "200 OK\nX-Request-Id: r1\nRateLimit: \"day\";r=3;t=60\n\n"+done)
-	var told []ollama.Response
+	var told []kit.Response
 	m, err := ollama.New(s.Client, ollama.Config{
 		URL: s.URL + "/base/", Model: "m", MaxTokens: 1, ContextTokens: 8192, Temperature: new(0.25), Seed: new(int64(7)),
-		Options: map[string]json.RawMessage{"top_p": json.RawMessage("0.9")}, Think: ollama.ThinkHigh, KeepAlive: new(-time.Second), Truncate: true,
-		Output: ollama.OutputInstructions, OnResponse: func(r ollama.Response) { told = append(told, r) },
+		Options: map[string]json.RawMessage{"top_p": json.RawMessage("0.9")}, Think: "high", KeepAlive: new(-time.Second), Truncate: true,
+		Output: ollama.OutputInstructions, OnResponse: func(r kit.Response) { told = append(told, r) },
 	})
 	require.NoError(t, err)
 	req := kittest.Asks()["output"]
@@ -67,7 +68,7 @@ func TestAllOfAConfigIsSent(t *testing.T) {
 func TestAnErrorHasItsCausesInItsChain(t *testing.T) {
 	s := kittest.Serve(t, "429 Too Many Requests\nRetry-After: 3\n\n{\"error\": {\"message\": \"Slow down,\\nplease.\"}}")
 	_, err := model(t, s).Reply(t.Context(), loop.Request{})
-	var own *ollama.Error
+	var own *kit.Error
 	require.ErrorAs(t, err, &own)
 	assert.Equal(t, 429, own.Status)
 	assert.Equal(t, fault.RateLimit, own.Class)
@@ -104,7 +105,7 @@ func TestAServerThatIsNotThere(t *testing.T) {
 		m, err := ollama.New(&http.Client{Transport: refusing{c.err}}, ollama.Config{Model: "m"})
 		require.NoError(t, err)
 		_, err = m.Reply(t.Context(), loop.Request{})
-		var own *ollama.Error
+		var own *kit.Error
 		require.ErrorAs(t, err, &own, name)
 		assert.Equal(t, c.want, own.Class, name)
 		assert.Zero(t, own.Status)

@@ -77,7 +77,7 @@ const (
 
 // body returns the body of a request for the named model.
 func (c Config) body(req loop.Request, model string) ([]byte, error) {
-	r := chatRequest{Model: model, Stream: req.Stream != nil, Think: c.Think.wire(),
+	r := chatRequest{Model: model, Stream: req.Stream != nil, Think: thinking(c.Think),
 		Options: c.options(req)}
 	turns, system := turnsOf(req.Messages, model)
 	system = append([]string{req.System}, system...)

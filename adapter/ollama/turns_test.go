@@ -33,7 +33,7 @@ func TestWhatTheModelSaysInARowIsOneMessage(t *testing.T) {
 	assert.Equal(t, []wireMessage{
 		{Role: "user", Content: kit.GoOn},
 		{Role: "assistant", Content: "One.\n\nTwo.", ToolCalls: []wireCall{{"c1", wireFunction{Name: "f", Arguments: json.RawMessage("{}")}}}},
-		{Role: "tool", Content: kit.Failed, ToolName: "f", ToolCallID: "c1"},
+		{Role: "tool", Content: "The call failed.", ToolName: "f", ToolCallID: "c1"},
 		{Role: "assistant", Content: "Three."},
 		{Role: "user", Content: kit.GoOn},
 	}, turns)

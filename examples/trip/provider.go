@@ -18,6 +18,7 @@ import (
 
 	"github.com/retake-go/retake/adapter/anthropic"
 	"github.com/retake-go/retake/adapter/genai"
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/adapter/kit/chat"
 	"github.com/retake-go/retake/adapter/ollama"
 	"github.com/retake-go/retake/adapter/openai"
@@ -72,7 +73,7 @@ func newOpenAI(s settings) (loop.Model, error) {
 		opts = append(opts, gptoption.WithBaseURL(s.baseURL))
 	}
 	return openai.New(gpt.NewClient(opts...), chat.Config{
-		Model: s.model, OnResponse: func(r chat.Response) { s.told(r.RateLimit) },
+		Model: s.model, OnResponse: func(r kit.Response) { s.told(r.RateLimit) },
 	})
 }
 
@@ -82,7 +83,7 @@ func newAnthropic(s settings) (loop.Model, error) {
 		opts = append(opts, claudeoption.WithBaseURL(s.baseURL))
 	}
 	return anthropic.New(claude.NewClient(opts...), anthropic.Config{
-		Model: s.model, MaxTokens: 4096, OnResponse: func(r anthropic.Response) { s.told(r.RateLimit) },
+		Model: s.model, MaxTokens: 4096, OnResponse: func(r kit.Response) { s.told(r.RateLimit) },
 	})
 }
 
@@ -93,12 +94,12 @@ func newGemini(s settings) (loop.Model, error) {
 	if err != nil {
 		return nil, errors.New("the Gemini client cannot be made: check -base-url")
 	}
-	return genai.New(client, genai.Config{Model: s.model, OnResponse: func(r genai.Response) { s.told(r.RateLimit) }})
+	return genai.New(client, genai.Config{Model: s.model, OnResponse: func(r kit.Response) { s.told(r.RateLimit) }})
 }
 
 // newOllama uses a server on this machine, which needs no key.
 func newOllama(s settings) (loop.Model, error) {
 	return ollama.New(http.DefaultClient, ollama.Config{
-		URL: s.baseURL, Model: s.model, OnResponse: func(r ollama.Response) { s.told(r.RateLimit) },
+		URL: s.baseURL, Model: s.model, OnResponse: func(r kit.Response) { s.told(r.RateLimit) },
 	})
 }

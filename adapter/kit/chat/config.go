@@ -78,7 +78,7 @@ type Config struct {
 	// Output selects how to ask for a structured answer.
 	Output Output `json:"output,omitempty"`
 	// WrapArguments wraps arguments that are not a JSON object in an object with the member
-	// [RawArguments], for servers that parse them (vLLM, gateways to other vendors).
+	// [kit.RawArguments], for servers that parse them (vLLM, gateways to other vendors).
 	WrapArguments bool `json:"wrap_arguments,omitempty"`
 	// Echo lists extra members of the assistant's messages and tool calls that the server wants back, such
 	// as "reasoning_content". They only go back to the model and provider that sent them. nil means those
@@ -94,11 +94,8 @@ type Config struct {
 	ShowThinking bool `json:"show_thinking,omitempty"`
 	// OnResponse is called with every successful response, before Reply returns. It may be called
 	// concurrently; nil calls nothing. The error of a failed response has the same data.
-	OnResponse func(Response) `json:"-"`
+	OnResponse func(kit.Response) `json:"-"`
 }
-
-// Response is the data of a successful response beside the reply. All provider adapters share the type.
-type Response = kit.Response
 
 // Validate returns an error that joins one for each field that is out of bounds or does not apply to the
 // API, each with the valid values.

@@ -25,5 +25,5 @@
 // Usage.InputTokens counts all tokens of the prompt, cached ones included; OutputTokens includes
 // reasoning. Unknown finish reasons count as "not said", and the reply is read like any other. These are
 // errors: a reply that the server reports as failed, a stream that ends early, an error within a 200, and
-// a 200 without a choice. An [Error] has the class and the rate limits.
+// a 200 without a choice. A [kit.Error] has the class and the rate limits.
 package chat

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/adapter/kit/chat"
 	"github.com/retake-go/retake/adapter/kit/kittest"
 	"github.com/retake-go/retake/fault"
@@ -41,7 +42,7 @@ func TestEveryErrorInTheChainIsReached(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := ask(t, a, limited)
-			own, ok := errors.AsType[*chat.Error](err)
+			own, ok := errors.AsType[*kit.Error](err)
 			require.True(t, ok)
 			assert.Equal(t, "groq: 429 rate_limit_exceeded: slow down, [key] (request req_7)", err.Error())
 			assert.Equal(t, []any{"groq", fault.RateLimit, 429, "rate_limit_exceeded", "req_7"}, []any{own.Provider, own.Class, own.Status, own.Code, own.RequestID})
@@ -71,7 +72,7 @@ func TestAConnectionThatCannotBeMade(t *testing.T) {
 	require.NoError(t, err)
 	_, err = model.Reply(t.Context(), hello())
 	assert.Equal(t, "openai: network: unexpected EOF", err.Error())
-	own, _ := errors.AsType[*chat.Error](err)
+	own, _ := errors.AsType[*kit.Error](err)
 	assert.Equal(t, fault.Network, own.Failure().Class)
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 }
@@ -144,7 +145,7 @@ func TestTheCallersTimeAndWill(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
 	_, err = model.Reply(ctx, hello())
-	own, ok := errors.AsType[*chat.Error](err)
+	own, ok := errors.AsType[*kit.Error](err)
 	require.True(t, ok)
 	assert.Equal(t, fault.DeadlineExceeded, own.Class)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
@@ -152,16 +153,16 @@ func TestTheCallersTimeAndWill(t *testing.T) {
 	ctx, cancel = context.WithCancel(t.Context())
 	cancel()
 	_, err = model.Reply(ctx, hello())
-	own, ok = errors.AsType[*chat.Error](err)
+	own, ok = errors.AsType[*kit.Error](err)
 	require.True(t, ok)
 	assert.Equal(t, fault.Cancelled, own.Class)
 }
 
 func TestRateLimitsOfGoodResponsesAreTold(t *testing.T) {
-	var told []chat.Response
+	var told []kit.Response
 	s := kittest.Serve(t, strings.Replace(chatSays, "\n\n", "\nX-Request-Id: req_1\nX-Ratelimit-Remaining-Requests: 3\n\n", 1), "503 Service Unavailable\n\n")
 	model, err := over(s.URL, s.Client, chat.Config{
-		Model: "m", OnResponse: func(r chat.Response) { told = append(told, r) },
+		Model: "m", OnResponse: func(r kit.Response) { told = append(told, r) },
 	})
 	require.NoError(t, err)
 	_, err = model.Reply(t.Context(), hello())

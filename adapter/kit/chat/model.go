@@ -104,7 +104,7 @@ var apis = map[API]api{
 	Responses: {"responses", responsesRefuses, (*Model).responsesBody, (*Model).responsesCodec},
 }
 
-// Reply asks once and returns the whole reply. It streams if req.Stream is set. The error has an [*Error]
+// Reply asks once and returns the whole reply. It streams if req.Stream is set. The error has an [*kit.Error]
 // in its chain, within a [ratelimit.LimitedError] if a response came.
 func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
 	api := apis[m.cfg.API]
@@ -124,7 +124,7 @@ func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, err
 	reply.Usage.APICalls, reply.Model = 1, cmp.Or(reply.Model, m.cfg.Model)
 	reply.Source = head.Source(reply.Source.ID, reply.Source.Finish)
 	if m.cfg.OnResponse != nil {
-		m.cfg.OnResponse(Response{RequestID: head.RequestID(), Model: reply.Model,
+		m.cfg.OnResponse(kit.Response{RequestID: head.RequestID(), Model: reply.Model,
 			RateLimit: head.Limits(nil), Extra: read.extra()})
 	}
 	return reply, nil

@@ -129,15 +129,15 @@ func TestALineThatIsTooLongSaysSo(t *testing.T) {
 	req.Stream = func(loop.Delta) {}
 	_, err = model.Reply(t.Context(), req)
 	require.EqualError(t, err, "openai: 200 invalid_response: unreadable response: more than 64 MiB")
-	own, _ := errors.AsType[*chat.Error](err)
+	own, _ := errors.AsType[*kit.Error](err)
 	assert.Equal(t, fault.InvalidResponse, own.Class)
 }
 
 // What a reply has beside text and calls is told as it came, whole and streamed.
 func TestAnnotationsAndCountsAreTold(t *testing.T) {
-	extra := func(api chat.API, stream bool, says string) chat.Response {
-		var told chat.Response
-		cfg := chat.Config{API: api, Model: "m", OnResponse: func(r chat.Response) { told = r }}
+	extra := func(api chat.API, stream bool, says string) kit.Response {
+		var told kit.Response
+		cfg := chat.Config{API: api, Model: "m", OnResponse: func(r kit.Response) { told = r }}
 		a := overChat(cfg)
 		if api == chat.Responses {
 			a = overResponses(cfg)
@@ -153,7 +153,7 @@ func TestAnnotationsAndCountsAreTold(t *testing.T) {
 	whole := extra(chat.Chat, false, `{"choices":[{"message":{"content":"4","annotations":[`+first+`,`+next+`]},"logprobs":{"content":[{"token":"4"},{"token":"!"}],"refusal":null},"finish_reason":"stop"}],"citations":["https://a.test"],`+usage+`}`)
 	streamed := extra(chat.Chat, true, streamOf(`{"choices":[{"delta":{"annotations":[`+first+`]},"logprobs":null}]}`, `{"choices":[{"delta":{},"logprobs":{"content":[{"token":"4"}],"refusal":null}}]}`,
 		`{"choices":[{"delta":{"content":"4","annotations":[`+next+`]},"logprobs":{"content":[{"token":"!"}],"refusal":null},"finish_reason":"stop"}],"citations":["https://a.test"],`+usage+`}`))
-	for how, told := range map[string]chat.Response{"whole": whole, "streamed": streamed} {
+	for how, told := range map[string]kit.Response{"whole": whole, "streamed": streamed} {
 		assert.JSONEq(t, `[`+first+`,`+next+`]`, string(told.Extra["annotations"]), how)
 		assert.JSONEq(t, `{"content":[{"token":"4"},{"token":"!"}],"refusal":null}`, string(told.Extra["logprobs"]), how)
 		assert.JSONEq(t, `["https://a.test"]`, string(told.Extra["citations"]), how)
@@ -259,7 +259,7 @@ func TestAStreamThatLosesItsOutputIsBroken(t *testing.T) {
 	} {
 		_, err := ask(c.events...)
 		require.EqualError(t, err, "openai: 200 invalid_response: unreadable response: "+c.want, name)
-		own, _ := errors.AsType[*chat.Error](err)
+		own, _ := errors.AsType[*kit.Error](err)
 		assert.True(t, !own.Failure().Final, name)
 	}
 	reply, err := ask(text, done, end(`,"output":[]`))

@@ -16,7 +16,7 @@ type codec interface {
 	event(data []byte, tell func(loop.Delta)) (last bool, err error)
 	// ended returns the reply at the end of a stream. done reports that the server marked the end.
 	ended(done bool) (message.Reply, error)
-	// extra returns what the reply has beside: see [Response].
+	// extra returns what the reply has beside: see [kit.Response].
 	extra() kit.Extras
 }
 

@@ -10,10 +10,6 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// RawArguments is the single member of the object that replaces arguments which are not a strict JSON
-// object, under [Config].WrapArguments. Its value is the text that the model wrote.
-const RawArguments = kit.RawArguments
-
 // turn is one message in the order that the APIs require: the calls of an assistant message have their
 // answers with them.
 type turn struct {
