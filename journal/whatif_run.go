@@ -208,7 +208,7 @@ func sameQuestion(a, b *machine.Effect) bool {
 	case x.Exhausted:
 		return x.Plane == y.Plane && x.Reason == y.Reason
 	}
-	return x.Index == y.Index && x.Failure.Class == y.Failure.Class
+	return x.Failure.Class == y.Failure.Class
 }
 
 // expects reports whether a tool's outcome is that of the next call. Outcomes of calls that the run does not

@@ -64,10 +64,6 @@ func recordedCause(o *machine.Outcome, single bool) error {
 	if o.Cause.Class == fault.Unknown {
 		own = errors.New(own.Error()) // its text is only that of the planner; the rest follows
 	}
-	if o.Asked != nil {
-		return &engine.PlannerError{Err: own, Asked: typed.Asked(*o.Asked,
-			recordedFailure(*o.Asked, single))}
-	}
 	return &engine.PlannerError{Err: own, Asked: typed.Asked(o.Exhaustion.Failure, asked)}
 }
 

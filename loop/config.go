@@ -79,8 +79,8 @@ type Config struct {
 	// the tools and the schema of the answer as JSON, and the conversation. Its result is recorded, and a
 	// replay does not call it. Below 0 counts as 0.
 	Estimate func(model string, added []message.Message) int64
-	// Consult are the classes of transport failures at which the planner ([WithPlanner]) is asked before the
-	// policy. At exhaustion it is always asked. Classes without a planner are an error.
+	// Consult are the classes of failed model calls and tries at which the planner ([WithPlanner]) is asked
+	// before the policy. At exhaustion it is always asked. Classes without a planner are an error.
 	Consult []fault.Class
 	// MaxDepth is how many runs may be nested within a run, each in a call of the one around it: see
 	// [Loop.Within]. It is 1 or more; 0 means [DefaultDepth]. A nested run may have a lower bound of its own.

@@ -45,8 +45,6 @@ func (p *process) askedAbout(e machine.Effect) error {
 		return p.cause
 	case q.Exhausted:
 		return recordedFailure(f, p.runner.State().Config.Single)
-	case q.Tool != "":
-		err = p.failed[q.Index].err
 	}
 	if err == nil {
 		err = &fault.RecordedError{Recorded: f}

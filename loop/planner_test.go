@@ -102,26 +102,19 @@ func TestWhatIsWrongWithAConfigIsToldAtOnce(t *testing.T) {
 	}
 }
 
-func TestThePlannerIsAskedOfEachToolWithItsOwnCause(t *testing.T) {
-	lost := map[string]error{"search": windows(map[string][]string{"Retry-After": {"7"}}), "pay": refused{Class: fault.RateLimit}}
-	var tools []*tool.Tool
-	for _, name := range []string{"search", "pay"} {
-		tools = append(tools, tool.New(name, "A tool.", func(context.Context, struct{}) (string, error) { return "", lost[name] }))
-	}
-	set, err := tool.NewSet(tools...)
+// Consult is about model calls. What becomes of a tool's call is its transport policy's to say.
+func TestThePlannerIsNotAskedOfTools(t *testing.T) {
+	set, err := tool.NewSet(tool.New("search", "A tool.", func(context.Context, struct{}) (string, error) {
+		return "", refused{Class: fault.RateLimit}
+	}))
 	require.NoError(t, err)
-	var asked []string
 	plan := planner.PlannerFunc(func(_ context.Context, q planner.Question) (machine.Plan, error) {
-		asked = append(asked, fmt.Sprint(q.Tool, " ", q.RateLimit.RetryAfter.Duration, " ", q.Cause == lost[q.Tool]))
-		return machine.Plan{Do: machine.Abort}, nil
+		return machine.Plan{}, fmt.Errorf("asked about %s", q.String())
 	})
-	model := looptest.NewModel(looptest.Call(message.Call{ID: "c1", Name: "search", Arguments: `{}`}, message.Call{ID: "c2", Name: "pay", Arguments: `{}`}))
-	s := newSession(t)
-	_, err = fixture.Run(t.Context(), model, s, loop.Input{Prompt: "Go."}, loop.Config{Tools: set, Consult: []fault.Class{fault.RateLimit}}, loop.WithPlanner(plan))
-	require.ErrorIs(t, err, lost["search"])
-	require.ErrorIs(t, err, policy.ReasonPlanner)
-	assert.Equal(t, []string{"search 7s true"}, asked)
-	assert.Equal(t, 2, s.State().AttemptCount(), "the fault that nobody was asked about is on record too")
+	model := looptest.NewModel(looptest.Call(message.Call{ID: "c1", Name: "search", Arguments: `{}`}), looptest.Say("It cannot be searched."))
+	result, err := fixture.Run(t.Context(), model, newSession(t), loop.Input{Prompt: "Go."}, loop.Config{Tools: set, Consult: []fault.Class{fault.RateLimit}}, loop.WithPlanner(plan))
+	require.NoError(t, err)
+	assert.Equal(t, "It cannot be searched.", result.Text)
 }
 
 func TestLimitedErrorsSayWhatTheServerAskedFor(t *testing.T) {

@@ -67,22 +67,6 @@ func aborting(context.Context, planner.Question) (machine.Plan, error) {
 	return machine.Plan{Do: machine.Abort}, nil
 }
 
-// consultedWhileExhausted is a reply with a call that uses up the attempts of its tool and one that the
-// planner is asked about.
-func consultedWhileExhausted(p func(context.Context, planner.Question) (machine.Plan, error)) failingStory {
-	echo := func(id string) message.Call { return message.Call{ID: id, Name: "echo", Arguments: `{"text":"a"}`} }
-	return failingStory{
-		turns: repeated(1, looptest.Call(echo("asks"), echo("busy"))), consult: []fault.Class{fault.Overloaded}, planner: p,
-		set: func(p *policy.Set) { p.Global.MaxAttempts = new(1) },
-		tool: func(ctx context.Context) (string, error) {
-			if tool.CallID(ctx) == "busy" {
-				return "", errBusy
-			}
-			return "", tool.AskAgain(fault.Issue{Pointer: "/text", Expected: "a longer text"})
-		},
-	}
-}
-
 func failingStories() map[string]failingStory {
 	good := looptest.Call(message.Call{ID: "c", Name: "echo", Arguments: `{"text":"a"}`})
 	bad := looptest.Call(message.Call{ID: "c", Name: "echo", Arguments: `{"text":1}`})
@@ -128,10 +112,8 @@ func failingStories() map[string]failingStory {
 		"planner_fails_answer": {
 			turns: repeated(4, looptest.Say("{}")), answer: true, planner: withoutPlan,
 		},
-		"planner_fails_reducer":                     {turns: repeated(2, good), refuses: []int{1}, set: stops, planner: withoutPlan},
-		"planner_consulted":                         {turns: repeated(1, looptest.Fail(errBusy)), consult: []fault.Class{fault.Overloaded}, planner: withoutPlan},
-		"planner_fails_while_another_is_exhausted":  consultedWhileExhausted(withoutPlan),
-		"planner_aborts_while_another_is_exhausted": consultedWhileExhausted(aborting),
+		"planner_fails_reducer": {turns: repeated(2, good), refuses: []int{1}, set: stops, planner: withoutPlan},
+		"planner_consulted":     {turns: repeated(1, looptest.Fail(errBusy)), consult: []fault.Class{fault.Overloaded}, planner: withoutPlan},
 		"planner_fails_typed": {turns: repeated(1, looptest.Fail(errNoKey)), planner: func(context.Context, planner.Question) (machine.Plan, error) {
 			return machine.Plan{}, errBusy
 		}},

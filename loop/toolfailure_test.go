@@ -15,7 +15,6 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
-	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -98,14 +97,13 @@ func TestTheResultHasTheErrorsOfTools(t *testing.T) {
 		text   string
 		budget int
 	}{
-		"an error":          {end: fmt.Errorf("paying: %w", own), class: fault.ToolExecution, text: "paying: " + text},
-		"a typed error":     {end: &fault.TransportError{Class: fault.Timeout, Cause: own}, class: fault.Timeout, text: "timeout: " + text},
-		"a failure":         {end: fmt.Errorf("%w: %w", tool.Fail("no money"), own), class: fault.ToolExecution, text: "no money"},
-		"a panic":           {class: fault.ToolExecution, text: `tool "pay" panicked: ` + text},
-		"unknown":           {end: fmt.Errorf("%w: %w", tool.ErrUnknown, own), class: fault.ToolExecution, text: "the outcome of the call is not known: " + text},
-		"later":             {end: tool.TryLater(own, 0), class: fault.Unavailable, text: "try later: " + text},
-		"the end of a run":  {end: own, class: fault.ToolExecution, text: text, budget: 1},
-		"a planner's abort": {end: &fault.TransportError{Class: fault.Timeout, Cause: own}, class: fault.Timeout, text: "timeout: " + text, budget: -1},
+		"an error":         {end: fmt.Errorf("paying: %w", own), class: fault.ToolExecution, text: "paying: " + text},
+		"a typed error":    {end: &fault.TransportError{Class: fault.Timeout, Cause: own}, class: fault.Timeout, text: "timeout: " + text},
+		"a failure":        {end: fmt.Errorf("%w: %w", tool.Fail("no money"), own), class: fault.ToolExecution, text: "no money"},
+		"a panic":          {class: fault.ToolExecution, text: `tool "pay" panicked: ` + text},
+		"unknown":          {end: fmt.Errorf("%w: %w", tool.ErrUnknown, own), class: fault.ToolExecution, text: "the outcome of the call is not known: " + text},
+		"later":            {end: tool.TryLater(own, 0), class: fault.Unavailable, text: "try later: " + text},
+		"the end of a run": {end: own, class: fault.ToolExecution, text: text, budget: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var key string
@@ -122,14 +120,8 @@ func TestTheResultHasTheErrorsOfTools(t *testing.T) {
 			set.Transport.MaxAttempts = new(2)
 			opts := []loop.Option{loop.WithClock(looptest.NewClock())}
 			cfg := loop.Config{Tools: tools, Policy: &set}
-			switch {
-			case c.budget > 0:
+			if c.budget > 0 {
 				set.Budgets.Tool = 0
-			case c.budget < 0:
-				cfg.Consult = []fault.Class{c.class}
-				opts = append(opts, loop.WithPlanner(planner.PlannerFunc(func(context.Context, planner.Question) (machine.Plan, error) {
-					return machine.Plan{Do: machine.Abort}, nil
-				})))
 			}
 			run := func(turns ...looptest.Turn) ([]loop.ToolFailure, error) {
 				result, err := fixture.Run(t.Context(), looptest.NewModel(turns...), fixture.In(newSessionNamed(t, "s"), j), loop.Input{Prompt: "Pay.", RequestID: "r"}, cfg, opts...)

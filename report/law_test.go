@@ -20,7 +20,6 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
-	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -57,9 +56,8 @@ func spent(t *testing.T, text []byte) map[int64]machine.State {
 	}
 }
 
-// failing makes the journal of a run with a bad call, a tool that breaks, and another bad call. With consult,
-// a planner is asked about the tool first.
-func failing(t *testing.T, consult ...fault.Class) []byte {
+// failing makes the journal of a run with a bad call, a tool that breaks, and another bad call.
+func failing(t *testing.T) []byte {
 	t.Helper()
 	store := &looptest.Store{}
 	j, err := journal.Open(t.Context(), store, "order-42", journal.Settings{})
@@ -73,10 +71,7 @@ func failing(t *testing.T, consult ...fault.Class) []byte {
 	bad := looptest.Call(message.Call{ID: "c1", Name: "book_room", Arguments: `{"name": "` + strings.Repeat("long ", 2_000) + `", "age": 400}`})
 	good := looptest.Call(message.Call{ID: "c2", Name: "book_room", Arguments: `{"name": "Ada", "age": 36}`})
 	_, err = fixture.Run(t.Context(), looptest.NewModel(bad, good, bad, looptest.Say("Sorry.")), fixture.In(s, j), loop.Input{Prompt: "Book."},
-		loop.Config{Tools: tools, Consult: consult}, loop.WithClock(looptest.NewClock()),
-		loop.WithPlanner(planner.PlannerFunc(func(context.Context, planner.Question) (machine.Plan, error) {
-			return machine.Plan{Do: machine.Follow}, nil
-		})))
+		loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()))
 	require.NoError(t, err)
 	require.NoError(t, j.Close())
 	return store.Text("order-42")
@@ -84,7 +79,7 @@ func failing(t *testing.T, consult ...fault.Class) []byte {
 
 // What is left of the budgets is as the core counts it, also for failures that cost no attempt.
 func TestWhatIsLeftIsAsTheCoreCountsIt(t *testing.T) {
-	all := map[string][]byte{"failing": failing(t), "asked about": failing(t, fault.Unavailable)}
+	all := map[string][]byte{"failing": failing(t)}
 	for name := range stories {
 		all[name] = read(t, name)
 	}

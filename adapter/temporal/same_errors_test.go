@@ -167,24 +167,6 @@ func turns(n int) func(*policy.Set) {
 	return func(s *policy.Set) { s.MaxTurns = n }
 }
 
-// consultedWhileExhausted is a reply with a call that uses up the attempts of its tool and one that the
-// planner is asked about.
-func consultedWhileExhausted(p func(context.Context, planner.Question) (machine.Plan, error)) failing {
-	echo := func(id, text string) message.Call {
-		return message.Call{ID: id, Name: "echo", Arguments: `{"text":"` + text + `"}`}
-	}
-	return failing{
-		script: []looptest.Turn{looptest.Call(echo("c1", "a"), echo("c2", "busy"))}, planner: p, consult: []fault.Class{fault.Overloaded},
-		set: func(s *policy.Set) { s.Global.MaxAttempts = new(1) },
-		tool: func(_ context.Context, text string) (string, error) {
-			if text == "busy" {
-				return "", errOverloaded
-			}
-			return "", tool.AskAgain(fault.Issue{Pointer: "/text", Expected: "a longer text"})
-		},
-	}
-}
-
 func failingRuns() map[string]failing {
 	unknown := looptest.Call(message.Call{ID: "u", Name: "fly", Arguments: "{}"})
 	return map[string]failing{
@@ -252,15 +234,12 @@ func failingRuns() map[string]failing {
 		"model_panics": {contained: true, model: func() loop.Model {
 			return loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) { panic("oh") })
 		}},
-		"planner":                                      {script: fails(errAuth), planner: noPlan},
-		"planner_after_arguments":                      {script: bad(4), planner: noPlan},
-		"planner_after_answer":                         {script: []looptest.Turn{looptest.Say("{}"), looptest.Say("{}"), looptest.Say("{}"), looptest.Say("{}")}, output: "type", planner: noPlan},
-		"planner_at_turn_limit":                        {script: good(5), set: turns(3), planner: noPlan},
-		"planner_after_reducer":                        {script: good(2), set: stopOnReducerError, session: refusesSome(1), planner: noPlan},
-		"planner_consulted":                            {script: fails(errOverloaded), planner: noPlan, consult: []fault.Class{fault.Overloaded}},
-		"planner_consulted_of_a_tool":                  {script: good(2), planner: noPlan, consult: []fault.Class{fault.Overloaded}, tool: func(context.Context, string) (string, error) { return "", errOverloaded }},
-		"planner_consulted_while_another_is_exhausted": consultedWhileExhausted(noPlan),
-		"planner_aborts_while_another_is_exhausted":    consultedWhileExhausted(abort),
+		"planner":                 {script: fails(errAuth), planner: noPlan},
+		"planner_after_arguments": {script: bad(4), planner: noPlan},
+		"planner_after_answer":    {script: []looptest.Turn{looptest.Say("{}"), looptest.Say("{}"), looptest.Say("{}"), looptest.Say("{}")}, output: "type", planner: noPlan},
+		"planner_at_turn_limit":   {script: good(5), set: turns(3), planner: noPlan},
+		"planner_after_reducer":   {script: good(2), set: stopOnReducerError, session: refusesSome(1), planner: noPlan},
+		"planner_consulted":       {script: fails(errOverloaded), planner: noPlan, consult: []fault.Class{fault.Overloaded}},
 		"planner_typed": {script: fails(errAuth), planner: func(context.Context, planner.Question) (machine.Plan, error) {
 			return machine.Plan{}, errOverloaded
 		}},

@@ -159,11 +159,8 @@ func (a *agent) makePrompt(ctx context.Context, in wire[promptCall]) (out wire[p
 
 // AskPlanner calls the planner, or waits for a person's plan.
 func (f *flow) AskPlanner(e machine.Effect) error {
-	switch q := e.Question; {
-	case q.Exhausted:
+	if e.Question.Exhausted {
 		f.err = f.cause
-	case q.Tool != "":
-		f.err = f.errs[q.Index]
 	}
 	if !f.begun.Planner {
 		before := f.plans

@@ -326,7 +326,7 @@ func (s *step) recordTransport(
 
 // recordCancelled records the attempts in progress when the run was cancelled or its time was up.
 func (s *step) recordCancelled(reason policy.Reason) {
-	s.leaveConsults(reason)
+	s.leaveConsult(reason)
 	if slices.Contains([]Phase{Waiting, Planning, Reducing, Asking, Queueing}, s.Phase) {
 		return
 	}

@@ -182,7 +182,7 @@ type Charged struct {
 }
 
 // Question is a failed attempt, and what the policy decides on it, for a planner to answer: why an action
-// ended without success; or, before the policy is followed, a transport failure with a class in
+// ended without success; or, before the policy is followed, a failed model call or try with a class in
 // [Config].Consult.
 type Question struct {
 	Position
@@ -193,13 +193,9 @@ type Question struct {
 	Failure fault.Failure `json:"failure"`
 	// RateLimit is what the error of the failure says of rate limits.
 	RateLimit ratelimit.State `json:"rate_limit,omitzero"`
-	// Tool is the tool whose call failed on the transport plane, and Index the index of the call in the
-	// reply. They are empty and 0 for a model call or a try, and on the correction plane. At exhaustion only
-	// Tool is set.
-	Tool  string `json:"tool,omitempty"`
-	Index int    `json:"index,omitempty"`
-	// Asked reports that the tool itself asks for the same call again.
-	Asked bool `json:"asked,omitempty"`
+	// Tool is the tool whose calls used up a budget on the transport plane; empty for a model call or a try,
+	// and on the correction plane.
+	Tool string `json:"tool,omitempty"`
 	// Denied reports that no request was made, because the limiter knows that the provider is down.
 	Denied bool `json:"denied,omitempty"`
 	// Cycle is what was repeated without progress, if the reason is a cycle of valid calls. If the question
@@ -226,9 +222,7 @@ type Outcome struct {
 	// Exhaustion is set if an action was exhausted.
 	Exhaustion *Question `json:"exhaustion,omitempty"`
 	// Cause is why the run was cancelled, or the error of the planner that aborted it; nil if unknown.
-	Cause *fault.Failure `json:"cause,omitempty"`
-	// Asked is what that planner was asked about, if it was not the failure of Exhaustion.
-	Asked    *fault.Failure `json:"asked,omitempty"`
+	Cause    *fault.Failure `json:"cause,omitempty"`
 	Warnings []string       `json:"warnings,omitempty"`
 	// InDoubt are the calls whose effect is unknown at the end of the run.
 	InDoubt []CallRef `json:"in_doubt,omitempty"`

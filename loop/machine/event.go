@@ -267,8 +267,8 @@ const (
 	// Abort ends the run with the exhaustion.
 	Abort PlanKind = "abort"
 	// Fallback closes the exhausted action and goes on: with another prompt, model or policy, or after a
-	// delay. For a transport failure it makes the request again, except a tool call that may have had an
-	// effect and is not repeatable. With a prompt, calls of the reply that were not run yet are skipped.
+	// delay. For a transport failure it makes the request again. With a prompt, calls of the reply that were
+	// not run yet are skipped.
 	Fallback PlanKind = "fallback"
 	// Degrade ends the run successfully, with the plain text of the last reply as its answer and a warning.
 	Degrade PlanKind = "degrade"
@@ -335,7 +335,7 @@ func (p *Plan) fault(st *State) error {
 	case p.Do == AskPeople && single:
 		return errors.New("the plan's do: people are not asked about a single action: use follow, abort or " +
 			"fallback")
-	case p.Do == AskPeople && (len(st.kept.Consults) > 0 || st.kept.Exhausted == nil || !st.kept.Exhausted.Exhausted):
+	case p.Do == AskPeople && (st.kept.Consult != nil || st.kept.Exhausted == nil || !st.kept.Exhausted.Exhausted):
 		return errors.New("the plan's do: people are asked only after an exhaustion: use follow, abort, fallback " +
 			"or degrade")
 	case p.Delay < 0:

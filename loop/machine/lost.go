@@ -36,8 +36,7 @@ func (c *BatchCall) lost(v Verdict) string {
 	return c.doubting("The call failed", ", and")
 }
 
-// toolLost handles a call that ended without saying what it did. The planner is asked first if its class is
-// consulted.
+// toolLost handles a call that ended without saying what it did.
 func (s *step) toolLost(c *BatchCall, end *ToolEnd) error {
 	f := fault.Failure{Plane: fault.Transport, Class: fault.Unknown}
 	switch {
@@ -53,13 +52,6 @@ func (s *step) toolLost(c *BatchCall, end *ToolEnd) error {
 	if len(end.Progress) > 0 {
 		c.Progress = end.Progress
 	}
-	if end.Verdict != Unknown && f.Plane == fault.Transport && s.consulted(f.Class) {
-		s.consult(Question{
-			Position: s.callPosition(c), Plane: fault.Transport, Decision: s.toolVerdict(c, end.Verdict, f),
-			Failure: f, Tool: c.Tool, Index: end.Index, Asked: end.Verdict == TryLater,
-		})
-		return nil
-	}
 	s.lost(c, end.Verdict, f)
 	return nil
 }
@@ -68,7 +60,9 @@ func (s *step) toolLost(c *BatchCall, end *ToolEnd) error {
 func (s *step) lost(c *BatchCall, v Verdict, f fault.Failure) {
 	verdict := s.toolVerdict(c, v, f)
 	if verdict.Retry {
-		s.retryCall(c, s.callPosition(c), f, verdict)
+		s.decidedTransport(s.callPosition(c), f, verdict)
+		c.Transport++
+		c.Waited = backoff.Sum(c.Waited, verdict.Delay)
 		return
 	}
 	if c.inDoubt() && s.policyOf(c.Tool).Approval.InDoubt == policy.DoubtAsk {
@@ -76,13 +70,6 @@ func (s *step) lost(c *BatchCall, v Verdict, f fault.Failure) {
 		return
 	}
 	s.endLost(c, v, f, verdict)
-}
-
-// retryCall records that a call is made again, and the wait before it.
-func (s *step) retryCall(c *BatchCall, at Position, f fault.Failure, again policy.Decision) {
-	s.decidedTransport(at, f, again)
-	c.Transport++
-	c.Waited = backoff.Sum(c.Waited, again.Delay)
 }
 
 // toolVerdict returns the policy's decision on a call that failed on the transport plane. There is another
@@ -275,13 +262,6 @@ func (st *State) Warned() []string {
 // failed records a call that failed.
 func (s *step) failed(c *BatchCall, class fault.Class, text string) {
 	s.failures = s.failures.Append(ToolFailure{CallRef: c.ref(), Class: class, Text: text, ReadOnly: c.ReadOnly})
-}
-
-// failedAt records that the call that a question is about failed, if it is about one.
-func (s *step) failedAt(c *Question) {
-	if c.Tool != "" {
-		s.failed(s.Batch.Calls[c.Index], c.Failure.Class, textOfFailure(&c.Failure))
-	}
 }
 
 // textOfFailure returns the text of the error behind a failure.

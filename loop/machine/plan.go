@@ -35,14 +35,11 @@ func (s *step) planned() error {
 	if p.Warning != "" {
 		s.warn(p.Warning)
 	}
-	if len(s.kept.Consults) == 0 {
+	c := s.kept.Consult
+	if c == nil {
 		return s.afterExhaustion(p)
 	}
-	c := s.kept.Consults[0]
-	if s.kept.Consults = s.kept.Consults[1:]; len(s.kept.Consults) == 0 {
-		s.kept.Consults = nil
-	}
-	s.limits = &c.RateLimit
+	s.kept.Consult, s.limits = nil, &c.RateLimit
 	return s.afterFailure(p, c)
 }
 
@@ -63,14 +60,15 @@ func (s *step) afterExhaustion(p *Plan) error {
 
 // afterFailure carries out a plan about a failure that the planner was asked about before the policy is
 // followed. One that asks people was refused.
-func (s *step) afterFailure(p *Plan, c Question) error {
+func (s *step) afterFailure(p *Plan, c *Question) error {
 	switch p.Do {
 	case Follow:
 		return s.followPolicy(c)
 	case Abort:
-		return s.abandon(c)
+		s.decidedTransport(c.Position, c.Failure, policy.Decision{Reason: policy.ReasonPlanner})
+		return s.abort()
 	case Degrade:
-		s.end(c, policy.Decision{Reason: policy.ReasonPlanner})
+		s.decidedTransport(c.Position, c.Failure, policy.Decision{Reason: policy.ReasonPlanner})
 		return s.degrade(p)
 	}
 	return s.sendAgain(p, c)
@@ -228,93 +226,49 @@ func (s *step) consulted(class fault.Class) bool {
 	return s.Config.Planner && slices.Contains(s.Config.Consult, class)
 }
 
-// consult adds a failure to ask the planner about.
+// consult has the planner asked about a failure.
 func (s *step) consult(c Question) {
 	if s.limits != nil {
 		c.RateLimit = *s.limits
 	}
-	s.kept.Consults = append(slices.Clip(s.kept.Consults), c)
-}
-
-// verdict returns the verdict of the call that a question is about.
-func (c *Question) verdict() Verdict {
-	if c.Asked {
-		return TryLater
-	}
-	return Broke
+	s.kept.Consult = &c
 }
 
 // followPolicy follows the policy's decision on a failure. If that is to stop, the planner is not asked
 // again.
-func (s *step) followPolicy(c Question) error {
+func (s *step) followPolicy(c *Question) error {
 	if c.Denied {
 		s.kept.Patient = true
 		return s.proceed(s.kept.Next)
 	}
-	before := s.kept.Exhausted
-	if c.Tool != "" {
-		s.lost(s.call(c.Index), c.verdict(), c.Failure)
-	} else {
-		s.decideRequest(c.Failure)
-	}
-	if s.kept.Exhausted != before {
-		s.leaveConsults(policy.ReasonPlanner)
+	s.decideRequest(c.Failure)
+	if s.kept.Exhausted != nil {
 		return s.abort()
 	}
 	return s.proceed(s.kept.Next)
 }
 
-// end records that a failure was the last of its request.
-func (s *step) end(c Question, verdict policy.Decision) {
-	s.failedAt(&c)
-	s.decidedTransport(c.Position, c.Failure, verdict)
-	s.leaveConsults(verdict.Reason)
-}
-
-// leaveConsults records the failures that the planner will not be asked about any more.
-func (s *step) leaveConsults(why policy.Reason) {
-	for _, c := range s.kept.Consults {
-		s.failedAt(&c)
-		s.decided(&Decision{Position: c.Position, Plane: fault.Transport, Class: c.Failure.Class,
-			Decision: policy.Decision{Reason: why}}, c.Failure.Issues)
+// leaveConsult records the failure that the planner will not be asked about any more.
+func (s *step) leaveConsult(why policy.Reason) {
+	if c := s.kept.Consult; c != nil {
+		s.recordTransport(c.Position, c.Failure, policy.Decision{Reason: why}, Charged{})
 	}
-	s.kept.Consults = nil
-}
-
-// abandon ends the run at a failure. If an action is exhausted already, the run ends with that exhaustion.
-func (s *step) abandon(c Question) error {
-	var asked *fault.Failure
-	if s.kept.Exhausted != nil && s.ev.Failure != nil {
-		asked = &c.Failure
-	}
-	s.end(c, policy.Decision{Reason: policy.ReasonPlanner})
-	s.stop(Outcome{Reason: s.kept.Exhausted.Reason, Exhaustion: s.kept.Exhausted, Cause: s.ev.Failure, Asked: asked})
-	return nil
-}
-
-// again is the decision of a planner for another try.
-func (p *Plan) again() policy.Decision {
-	return policy.Decision{Retry: true, Delay: p.Delay, Reason: policy.ReasonPlanner}
+	s.kept.Consult = nil
 }
 
 // sendAgain makes the request again after the plan's delay, whatever the policy says. A different model
 // starts with its first attempt.
-func (s *step) sendAgain(p *Plan, c Question) error {
+func (s *step) sendAgain(p *Plan, c *Question) error {
 	if s.outlasts(p.Delay) {
-		s.end(c, s.tooLate(p.Delay))
+		s.decidedTransport(c.Position, c.Failure, s.tooLate(p.Delay))
 		return s.abort()
 	}
 	s.adopt(p)
-	if p.Prompt != "" && s.Batch != nil {
-		return s.instead(p, c)
-	}
-	if c.Tool != "" {
-		return s.callAgain(p, c)
-	}
 	if c.Denied {
 		s.wait(fault.Transport, p.Delay, policy.ReasonPlanner)
 	} else {
-		s.decidedTransport(c.Position, c.Failure, p.again())
+		s.decidedTransport(c.Position, c.Failure,
+			policy.Decision{Retry: true, Delay: p.Delay, Reason: policy.ReasonPlanner})
 	}
 	switch {
 	case p.Model != "":
@@ -328,27 +282,4 @@ func (s *step) sendAgain(p *Plan, c Question) error {
 		s.say(message.Message{Role: message.User, Text: p.Prompt})
 	}
 	return s.proceed(s.kept.Next)
-}
-
-// callAgain makes the call that a question is about again after the plan's delay. A call that may have had an
-// effect and is not repeatable ends instead.
-func (s *step) callAgain(p *Plan, c Question) error {
-	call := s.call(c.Index)
-	if call.Status == callDoubtful && !call.Repeatable {
-		s.endLost(call, Broke, c.Failure, policy.Decision{Reason: policy.ReasonNotRepeatable})
-		s.wait(fault.Correction, p.Delay, policy.ReasonPlanner)
-		return s.proceed(s.kept.Next)
-	}
-	s.retryCall(call, c.Position, c.Failure, p.again())
-	return s.proceed(s.kept.Next)
-}
-
-// instead continues with the plan's prompt and skips the calls that were not run yet.
-func (s *step) instead(p *Plan, c Question) error {
-	s.kept.Consults = append([]Question{c}, s.kept.Consults...)
-	s.leaveConsults(policy.ReasonPlanner)
-	s.skipBatch()
-	s.say(message.Message{Role: message.User, Text: p.Prompt})
-	s.wait(fault.Correction, p.Delay, policy.ReasonPlanner)
-	return s.proceed(nextTurn)
 }

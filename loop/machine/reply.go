@@ -426,7 +426,7 @@ func (s *step) toolEnded() error {
 		return s.abort() // the run has ended, so the remaining calls are not run
 	case more:
 		return nil
-	case len(s.kept.Consults) == 0 && s.kept.Exhausted == nil && b.left() == 0:
+	case s.kept.Exhausted == nil && b.left() == 0:
 		return s.ran()
 	}
 	return s.proceed(nextTools)

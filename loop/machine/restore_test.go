@@ -46,11 +46,12 @@ func phases(t require.TestingT) map[string]machine.State {
 	take("in_doubt", lost(0, fault.Timeout))
 	take("asked_again", machine.Event{Kind: machine.ToolEnded, Tool: &machine.ToolEnd{Index: 2, Verdict: machine.AskAgain,
 		Progress: []byte(`"half"`), Issues: []fault.Issue{{Rule: "maximum", Pointer: "/n"}}}})
-	take("consulting", lost(3, fault.Network))
-	st = take("calls_wait", machine.Event{Kind: machine.Planned, Plan: &machine.Plan{Do: machine.Follow}})
+	st = take("calls_wait", lost(3, fault.Network))
 	st.At = st.At.Add(time.Minute)
 	take("running_again", machine.Event{Kind: machine.Woke})
 	take("waiting", machine.Event{Kind: machine.ToolEnded, Tool: &machine.ToolEnd{Verdict: machine.Done, Result: []byte(`"ok"`)}})
+	st = calling
+	take("consulting", machine.Event{Kind: machine.CallFailed, Failure: &fault.Failure{Plane: fault.Transport, Class: fault.RateLimit}})
 	st = calling
 	for n := range 3 {
 		take("corrected", machine.Event{Kind: machine.Replied, Reply: &machine.Reply{

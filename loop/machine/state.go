@@ -206,9 +206,8 @@ type kept struct {
 	// again. A try waits for both.
 	CorrectionWait *Wait `json:"correction_wait,omitempty"`
 	TransportWait  *Wait `json:"transport_wait,omitempty"`
-	// Consults are the transport failures that the planner has not answered yet, in call order. It is asked
-	// about the first.
-	Consults []Question `json:"consults,omitempty"`
+	// Consult is the failed model call or try that the planner is asked about before the policy is followed.
+	Consult *Question `json:"consult,omitempty"`
 	// Exhausted is the first exhaustion that was not handled yet.
 	Exhausted *Question `json:"exhausted,omitempty"`
 	// Questions are what people are asked, in call order.

@@ -273,7 +273,7 @@ func (s *step) stop(o Outcome) {
 		Cost: s.Charged.Cost, Estimated: s.Charged.Estimated, Wasted: s.Wasted}
 	o.Warnings, o.InDoubt, o.ToolFailures = s.Warnings, s.doubtful(), s.ToolFailures()
 	s.Outcome = &o
-	s.kept.Exhausted, s.kept.Consults, s.kept.Next = nil, nil, ""
+	s.kept.Exhausted, s.kept.Consult, s.kept.Next = nil, nil, ""
 	s.kept.CorrectionWait, s.kept.TransportWait = nil, nil
 	s.kept.Tight, s.kept.Shorten, s.kept.Summary, s.kept.Questions = nil, nil, nil, nil
 	if s.hearEnd(&o); !s.asksReducers("") {

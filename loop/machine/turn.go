@@ -186,13 +186,8 @@ func (s *step) proceed(n following) error {
 	if s.asksReducers(n) {
 		return nil
 	}
-	if len(s.kept.Consults) > 0 {
-		first := s.kept.Consults[0]
-		s.Phase, s.kept.Next = Planning, n
-		s.do(AskPlanner).Question = &first
-		return nil
-	}
-	if s.kept.Exhausted == nil {
+	about := cmp.Or(s.kept.Consult, s.kept.Exhausted)
+	if about == nil {
 		return s.enter(n)
 	}
 	s.kept.Next = n
@@ -200,7 +195,7 @@ func (s *step) proceed(n following) error {
 		return s.follow()
 	}
 	s.Phase = Planning
-	s.do(AskPlanner).Question = s.kept.Exhausted
+	s.do(AskPlanner).Question = about
 	return nil
 }
 
