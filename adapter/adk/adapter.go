@@ -11,7 +11,6 @@ import (
 	"github.com/retake-go/retake/adapter/kit/turns"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
-	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/session"
 )
@@ -38,12 +37,6 @@ func WithClock(c loop.Clock) Option { return func(a *Adapter) { a.clock = c } }
 // not know. Those of google.golang.org/genai are known. For a zero failure the adapter classifies the
 // error itself.
 func WithClassifier(f func(error) fault.Failure) Option { return func(a *Adapter) { a.custom = f } }
-
-// WithRecord calls f with every step of every run, in the order of the run, for journals and metrics. The
-// goroutines of all runs call it, and it must be quick.
-func WithRecord(f func(machine.Event, []machine.Effect, machine.State)) Option {
-	return func(a *Adapter) { a.record = f }
-}
 
 // WithSessions makes f find the session of an invocation, for conversations that keep one. A session is
 // for one run at a time: give each branch its own. By default each run has a new session, named by
@@ -79,7 +72,6 @@ type Adapter struct {
 	cfg       Config
 	clock     loop.Clock
 	custom    func(error) fault.Failure
-	record    func(machine.Event, []machine.Effect, machine.State)
 	observers []observe.Observer
 	sessions  func(Invocation) (*session.Session, error)
 	ended     func(Invocation, *session.Session, loop.Result, error)
@@ -163,7 +155,7 @@ func (a *Adapter) begin(i Invocation, deadline time.Time) (*run, error) {
 		return nil, fmt.Errorf("retake: session: %w", err)
 	}
 	of, err := turns.New(s, turns.Config{
-		Settings: a.cfg, Deadline: deadline, Clock: a.clock, Classify: a.classify, Record: a.record,
+		Settings: a.cfg, Deadline: deadline, Clock: a.clock, Classify: a.classify,
 		Observers: a.observers, Sequential: a.sequential,
 	})
 	if err != nil {

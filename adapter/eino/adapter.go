@@ -12,7 +12,6 @@ import (
 	"github.com/retake-go/retake/adapter/kit/turns"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
-	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/session"
 )
@@ -29,12 +28,6 @@ func WithClock(c loop.Clock) Option { return func(a *Adapter) { a.clock = c } }
 // WithClassifier classifies the errors of the model and of tools, for SDKs whose errors [fault.Classify]
 // does not know. For a zero failure the adapter uses that.
 func WithClassifier(f func(error) fault.Failure) Option { return func(a *Adapter) { a.classify = f } }
-
-// WithRecord calls f with every step of every run, in the order of the run, for journals and metrics. The
-// goroutines of all runs call it, and it must be quick.
-func WithRecord(f func(machine.Event, []machine.Effect, machine.State)) Option {
-	return func(a *Adapter) { a.record = f }
-}
 
 // WithEnd calls f with the end of each run that began by itself, within a tool call: that of an agent that is
 // a tool. The session, whose id is that of the outer run and the key of the call, is free by then.
@@ -58,7 +51,6 @@ type Adapter struct {
 	ended      func(*session.Session, loop.Result, error)
 	clock      loop.Clock
 	classify   func(error) fault.Failure
-	record     func(machine.Event, []machine.Effect, machine.State)
 	observers  []observe.Observer
 	sequential bool
 }
@@ -167,7 +159,7 @@ func (r *Run) In(ctx context.Context) context.Context { return context.WithValue
 func (a *Adapter) begin(ctx context.Context, s *session.Session) (*Run, error) {
 	deadline, _ := ctx.Deadline()
 	of, err := turns.New(s, turns.Config{
-		Settings: a.cfg, Deadline: deadline, Clock: a.clock, Classify: a.classify, Record: a.record,
+		Settings: a.cfg, Deadline: deadline, Clock: a.clock, Classify: a.classify,
 		Observers:  a.observers,
 		Sequential: a.sequential,
 	})

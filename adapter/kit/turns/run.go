@@ -28,8 +28,6 @@ type Config struct {
 	// Classify classifies the errors of the model and of tools; nil, or a zero failure, means
 	// [fault.Classify].
 	Classify func(error) fault.Failure
-	// Record is called with every step, if it is not nil.
-	Record func(machine.Event, []machine.Effect, machine.State)
 	// Observers are told of every step, as those of a loop are. Tracers follow runs, model calls and tools.
 	Observers []observe.Observer
 	// Sequential means that the runtime makes the calls of a reply one after the other. A call cannot wait
@@ -111,9 +109,6 @@ func New(s *session.Session, cfg Config) (*Run, error) {
 
 // record passes a step on.
 func (r *Run) record(ev machine.Event, effects []machine.Effect, st machine.State) {
-	if r.cfg.Record != nil {
-		r.cfg.Record(ev, effects, st)
-	}
 	if len(r.cfg.Observers) > 0 {
 		r.tellStep(&ev, effects, &st)
 		r.replyEnds(&ev, effects)
