@@ -13,16 +13,16 @@ type Form string
 
 // The forms a call is read by: the values of [Call.Form].
 const (
-	// formToolTag is a call in a tag made for calls, closed or not: <tool_call>{"name": …, …}</tool_call>.
+	// formToolTag is a call in a tag for calls, closed or not: <tool_call>{"name": …, …}</tool_call>.
 	formToolTag Form = "tool_tag"
 	// formSpecialToken is a call after a model's control token: <|python_tag|>{…}, [TOOL_CALLS] [{…}].
 	formSpecialToken Form = "special_token"
-	// formFunctionTag is a tag that names the tool and holds the arguments: <function=f>{…}</function>, <invoke
-	// name="f">…</invoke>.
+	// formFunctionTag is a tag that names the tool and holds the arguments: <function=f>{…}</function>,
+	// <invoke name="f">…</invoke>.
 	formFunctionTag Form = "function_tag"
 	// formToolCallsObject is an object with a list of calls: {"tool_calls": [{…}, {…}]}.
 	formToolCallsObject Form = "tool_calls_object"
-	// formCallList is a list of objects that name the tool and its arguments: [{"name": …, "arguments": …}].
+	// formCallList is a list of objects that name tool and arguments: [{"name": …, "arguments": …}].
 	formCallList Form = "call_list"
 	// formCallObject is one such object by itself: {"name": …, "arguments": …}.
 	formCallObject Form = "call_object"
@@ -32,8 +32,8 @@ const (
 	formNameKeyedObject Form = "name_keyed_object"
 	// formPairList is a name and an object side by side in a list or tuple: ["f", {"a": 1}].
 	formPairList Form = "pair_list"
-	// formNameThenArguments is the tool's name, then its arguments: f, a new line, {"a": 1}; "Action: f", "Action
-	// Input: {…}".
+	// formNameThenArguments is the tool's name, then its arguments: f, a new line, {"a": 1}; "Action: f",
+	// "Action Input: {…}".
 	formNameThenArguments Form = "name_then_arguments"
 	// formPythonCall is a call with keyword arguments: f(a=1).
 	formPythonCall Form = "python_call"

@@ -5,6 +5,6 @@
 // retries multiply. A transcript may come from another provider. It may hold calls without an answer, empty
 // texts, or several messages of one role in a row; README.md lists what the adapter sends for each.
 //
-// A failed request is an [*kit.Error] within a [ratelimit.LimitedError]. Its chain has the typed error of package
-// fault, the rate-limit windows of the response, and the SDK's own error.
+// A failed request is a [*kit.Error] within a [ratelimit.LimitedError]. Its chain has the typed error of
+// package fault, the rate-limit windows of the response, and the SDK's own error.
 package anthropic

@@ -37,9 +37,9 @@ func WithErrors(f func(ctx context.Context, tool string, err error)) ServeOption
 // is a struct, it is also the structured content, and the tool has an output schema that says so. Attached
 // media follow as images, audio, embedded resources and links. A failure is a result with isError:
 //
-//	wrong arguments, ask again   the feedback's text; structured content {"issues": […]}, each a [fault.Issue]
+//	wrong arguments, ask again   the feedback's text; content {"issues": […]}, each a [fault.Issue]
 //	failed for good              the tool's text
-//	an error of its own          a fixed sentence; [metaClass] has its class. The error itself goes to [WithErrors]
+//	an error of its own          a fixed sentence, and its class in _meta. The error itself goes to [WithErrors]
 //
 // The context of a call has its cancellation and the keys of [MetaIdempotencyKey] and [MetaCallID].
 // [tool.Progress] becomes a progress notification if the client requested them. Progress is a number that

@@ -21,8 +21,10 @@ func redirects(t *testing.T, c Config) {
 	elsewhere, _ := redirecting(t, 0, c.Whole[0], func(string, *http.Request) string { return "" })
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		for name, to := range map[string]func(here string) string{
-			"another port":   func(string) string { return elsewhere },
-			"another host":   func(here string) string { return strings.Replace(here, "127.0.0.1", "localhost", 1) },
+			"another port": func(string) string { return elsewhere },
+			"another host": func(here string) string {
+				return strings.Replace(here, "127.0.0.1", "localhost", 1)
+			},
 			"another scheme": func(here string) string { return "https" + strings.TrimPrefix(here, "http") },
 		} {
 			bothWays(t, fmt.Sprintf("%d/%s", status, name), func(t *testing.T, stream bool) {
@@ -45,7 +47,9 @@ func redirects(t *testing.T, c Config) {
 		require.NoError(t, err)
 	})
 	t.Run("in a circle", func(t *testing.T) {
-		url, client := redirecting(t, 307, "", func(_ string, r *http.Request) string { return r.URL.RequestURI() })
+		url, client := redirecting(t, 307, "", func(_ string, r *http.Request) string {
+			return r.URL.RequestURI()
+		})
 		_, err := reply(t, c, url, client, plain(false))
 		isFinal(t, err, "the server redirects in a circle")
 	})
