@@ -95,16 +95,14 @@ func (f *flow) say(w session.Words) error {
 	if w.At.IsZero() {
 		w.At = f.now()
 	}
-	stops := f.calling && w.Stop
-	ev := engine.Spoken(f.st, f.now(), w, f.calling && !f.left && !stops)
+	ev, leaves := engine.SpokenDuring(f.st, f.now(), w, f.leaves())
 	if ev == nil {
 		return nil
 	}
-	ev.Left = stops && f.leaves()
 	if err := f.step(*ev); err != nil {
 		return err
 	}
-	f.left = f.left || stops
+	f.left = f.left || leaves
 	return nil
 }
 

@@ -115,6 +115,17 @@ func Spoken(st machine.State, at time.Time, w session.Words, late bool) *machine
 	return &machine.Event{Kind: machine.Spoken, At: at, Said: &machine.Said{Words: w, Late: late}}
 }
 
+// SpokenDuring is [Spoken] for an engine that hears the user at once: calling reports that a model call is
+// under way. leaves reports that the message leaves it, and the engine asks again.
+func SpokenDuring(st machine.State, at time.Time, w session.Words, calling bool) (ev *machine.Event, leaves bool) {
+	leaves = calling && w.Stop
+	if ev = Spoken(st, at, w, calling && !leaves); ev == nil {
+		return nil, false
+	}
+	ev.Left = leaves
+	return ev, leaves
+}
+
 // checkArguments checks changed arguments as the model's are checked, and writes them in canonical form.
 func checkArguments(st *machine.State, t *tool.Tool, a *machine.Ask, answer *machine.Response) error {
 	answer.Identity, answer.Call = nil, nil
