@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	sdk "github.com/dbos-inc/dbos-transact-golang/dbos"
@@ -34,8 +35,7 @@ const (
 )
 
 // Agent configures the runs of an agent, as [loop.New] and its options do in process. Do not change it after
-// [Register]. Not supported are a limiter, single actions, user's messages during a run, and code that
-// changes the policy.
+// [Register]. Not supported are a limiter, single actions, and code that changes the policy.
 type Agent struct {
 	// Name is a part of the name of the workflow; empty means [DefaultAgent]. A context may have several
 	// agents.
@@ -68,12 +68,15 @@ type Agent struct {
 	hooks hooks
 }
 
-// hooks replace time for tests, and see the steps of a run, also repeated ones.
+// recvFunc waits for a message of a topic, at most so long.
+type recvFunc func(ctx sdk.Context, topic string, most time.Duration) (string, error)
+
+// hooks replace time for tests, and see the letters of people and the steps of a run, also repeated ones.
 type hooks struct {
 	now   func() time.Time
 	after tool.After
-	sleep func(sdk.Context, time.Duration) error
-	recv  func(ctx sdk.Context, topic string, patience time.Duration) (string, error)
+	recv  recvFunc
+	read  func(letter)
 	step  func(machine.Event, []machine.Effect, machine.State)
 	// begin begins the workflow of a run; nil for that which was registered.
 	begin func(ctx sdk.Context, id, order string) (sdk.WorkflowHandle[string], error)
@@ -97,12 +100,6 @@ func (a Agent) withDefaults() Agent {
 	}
 	if a.hooks.after == nil {
 		a.hooks.after = usercode.After
-	}
-	if a.hooks.sleep == nil {
-		a.hooks.sleep = func(ctx sdk.Context, d time.Duration) error {
-			_, err := sdk.Sleep(ctx, d)
-			return err
-		}
 	}
 	if a.hooks.recv == nil {
 		a.hooks.recv = sdk.Recv[string]
@@ -175,6 +172,8 @@ type agent struct {
 	reducing *session.Session
 	// agents are those that are its tools, by name.
 	agents map[string]*agent
+	// hears is set once a letter has woken one of its runs in this process.
+	hears *atomic.Bool
 }
 
 // ConfigName is the name by which DBOS knows the agent.
@@ -211,7 +210,7 @@ func newAgent(a Agent) (*agent, error) {
 	if err := a.Validate(); err != nil {
 		return nil, fmt.Errorf("dbos: %w", err)
 	}
-	own := &agent{Agent: a.withDefaults()}
+	own := &agent{Agent: a.withDefaults(), hears: new(atomic.Bool)}
 	var err error
 	if own.agents, own.Config.Tools, err = a.within(); err != nil {
 		return nil, fmt.Errorf("dbos: agents: %w", err)
@@ -318,6 +317,8 @@ type report struct {
 	State json.RawMessage `json:"state,omitempty"`
 	// Cost is what a run within a call cost; nil if that is not known.
 	Cost *int64 `json:"cost,omitempty"`
+	// Unheard are warnings about messages that came after the end.
+	Unheard []string `json:"unheard,omitempty"`
 	// Trouble says why the run could not begin or continue.
 	Trouble string `json:"trouble,omitempty"`
 }
@@ -364,7 +365,7 @@ func read(text string) (result loop.Result, of ended, err error) {
 	if of.Trouble != "" {
 		return result, of, &RunError{of.Trouble}
 	}
-	result, err = loop.ResultOf(engine.End{State: of.st}, nil)
+	result, err = loop.ResultOf(engine.End{State: of.st, Changed: of.Unheard}, nil)
 	return result, of, err
 }
 

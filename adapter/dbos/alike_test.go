@@ -181,8 +181,10 @@ func TestASleepThatEndsEarlyIsOver(t *testing.T) {
 	a := Agent{
 		Model: looptest.NewModel(looptest.Fail(limited), looptest.Say("Done.")),
 		hooks: hooks{
-			now:   func() time.Time { return looptest.Epoch },
-			sleep: func(sdk.Context, time.Duration) error { return nil },
+			now: func() time.Time { return looptest.Epoch },
+			recv: func(ctx sdk.Context, topic string, _ time.Duration) (string, error) {
+				return sdk.Recv[string](ctx, topic, 0)
+			},
 		},
 	}
 	ctx, r := launched(t, "early", a)

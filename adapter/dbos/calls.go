@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
+	"time"
 
 	sdk "github.com/dbos-inc/dbos-transact-golang/dbos"
 
@@ -18,28 +20,127 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// CallModel calls the model, and reads and checks its reply in the same step. The error of a model is a
-// value.
+// errSpokenTo is the cause of the end of a model call that a message stopped.
+var errSpokenTo = errors.New("dbos: the call was left, because the user has said something")
+
+// CallModel takes what people have sent, and calls the model. What comes meanwhile is taken at once, and may
+// stop the call: it is asked for anew then.
 func (f *flow) CallModel(m *machine.ModelCall) error {
-	ev, err := do(f, "model", inTime(f, func(ctx context.Context) (machine.Event, error) {
-		model := f.Model
-		if m.Model != "" {
-			model = f.Models[m.Model]
-		}
-		asked := usercode.Prompt{Session: f.id, Call: m, Said: f.st.Transcript(), Cuts: f.st.Cuts,
-			Config: f.Config}
+	moves := f.moves
+	if err := f.hearAll(); err != nil || f.moves != moves {
+		return err
+	}
+	defer func() { f.call = noCall }()
+	f.call = underWay
+	c := &modelStep{begun: make(chan struct{}), ended: make(chan sdk.StepOutcome[string], 1)}
+	spoken, leave := context.WithCancelCause(context.Background())
+	defer leave(nil)
+	work := f.asks(m, spoken)
+	out, err := sdk.Go(f.ctx, record(f, &c.fresh, func(ctx context.Context) (machine.Event, error) {
+		close(c.begun)
+		return work(ctx)
+	}), sdk.WithStepName("retake.model"))
+	if err != nil {
+		return err
+	}
+	c.out = out
+	if err := f.hearDuring(c, func() { leave(errSpokenTo) }); err != nil || f.moves != moves {
+		return err
+	}
+	f.fresh = c.fresh
+	ev, err := taken[machine.Event](f, c.made.Result, c.made.Err)
+	if isEnd(err) { // while it is known what runs
+		return f.end(err, true)
+	}
+	if err != nil {
+		return err
+	}
+	return f.reduced(ev, nil)
+}
+
+// modelStep is a step that calls a model.
+type modelStep struct {
+	out <-chan sdk.StepOutcome[string]
+	// begun is closed when the step is made now, which fresh says once it has ended.
+	begun chan struct{}
+	fresh bool
+	// ended has its outcome, which then is made.
+	ended chan sdk.StepOutcome[string]
+	made  sdk.StepOutcome[string]
+}
+
+// grace is how long a run waits to be woken when a call of a model has ended. A process that does not listen,
+// or that asks the database each second, would wait longer.
+const grace = 100 * time.Millisecond
+
+// hearDuring takes letters while a step is made, and waits for its outcome. If the core asks for something
+// else, the step is left. Where the letters end is in the record: by a mark, or by a wait without an outcome.
+// A step that is in the record waits for none.
+func (f *flow) hearDuring(c *modelStep, leave func()) error {
+	ctx, end := sdk.WithCancel(f.ctx)
+	defer end()
+	mark, come := f.mark()
+	var stopped atomic.Bool
+	heard := make(chan struct{})
+	stop := func() { stopped.Store(true); end() }
+	select {
+	case o := <-c.out:
+		c.ended <- o
+		stop()
+	case <-c.begun:
+		go func() {
+			o := <-c.out
+			if c.ended <- o; o.Err == nil && come() == nil {
+				select {
+				case <-heard:
+				case <-time.After(grace):
+				}
+			}
+			stop()
+		}()
+	}
+	moves := f.moves
+	cut, err := f.hearTo(ctx, mark)
+	close(heard)
+	if cut = cut && stopped.Load() && f.ctx.Err() == nil; f.moves != moves || err != nil && !cut {
+		leave()
+	}
+	c.made = <-c.ended // steps end before the workflow does
+	switch {
+	case c.made.Err != nil && !errors.Is(c.made.Err, errCut):
+		return c.made.Err
+	case !cut:
+		return err
+	}
+	f.call = over
+	if err = f.hearAll(); errors.Is(err, errCut) {
+		return nil // the outcome says that, too, unless it is in the record
+	}
+	return err
+}
+
+// asks returns the step that calls the model, and reads and checks its reply. The error of a model is a value.
+// The call ends with spoken.
+func (f *flow) asks(
+	m *machine.ModelCall, spoken context.Context,
+) func(context.Context) (machine.Event, error) {
+	model := f.Model
+	if m.Model != "" {
+		model = f.Models[m.Model]
+	}
+	asked := usercode.Prompt{Session: f.id, Call: m, Said: f.st.Transcript(), Cuts: f.st.Cuts, Config: f.Config}
+	settings := f.settings
+	return inTime(f, func(ctx context.Context) (machine.Event, error) {
+		ctx, end := context.WithCancelCause(ctx)
+		defer end(nil)
+		defer context.AfterFunc(spoken, func() { end(context.Cause(spoken)) })()
 		reply, err := usercode.Reply(ctx, model, asked, f.ModelTimeout)
 		if err != nil {
 			return machine.Event{Kind: machine.CallFailed, Failure: new(fault.FailureOf(err)),
 				RateLimit: engine.RateLimit(err)}, nil
 		}
-		read := engine.Read(reply, f.offer(), f.settings)
-		return machine.Event{Kind: machine.Replied, Reply: read}, nil
-	}))
-	if err != nil {
-		return err
-	}
-	return f.reduced(ev, nil)
+		return machine.Event{Kind: machine.Replied, Reply: engine.Read(reply, f.offer(), settings)}, nil
+	})
 }
 
 // reduced feeds an event with what reducers make of it. emitted are the events of its tool.

@@ -85,16 +85,23 @@ func TestEachPartOfARecordHasAReport(t *testing.T) {
 		for _, s := range steps[:n] {
 			p.steps[s.StepID] = s
 		}
-		text, err := r.runAs(p, "order-42", textOf(whole.Input))
+		text, err := r.runAs(p, "order-42", "order-42", textOf(whole.Input))
 		require.NoError(t, err, n)
 		result, _, err := read(text)
-		require.ErrorIs(t, err, policy.ReasonCancelled, n)
 		names := make([]string, n)
+		models := 0
 		for k, s := range steps[:n] {
-			names[k] = s.StepName
+			if names[k] = s.StepName; names[k] == "retake.model" {
+				models++
+			}
 		}
+		if models == 4 { // the last reply ends the run, which looks for letters then
+			require.NoError(t, err, n)
+			continue
+		}
+		require.ErrorIs(t, err, policy.ReasonCancelled, n)
 		begun := slices.Contains(names, "retake.begun")
-		paid := begun && steps[slices.Index(names, "retake.begun")+1].StepID < n
+		paid := begun && slices.Index(names, "retake.begun")+1 < n
 		pays := slices.ContainsFunc(result.InDoubt, func(d machine.CallRef) bool { return d.Tool == "pay" })
 		assert.Equal(t, begun && !paid, pays, fmt.Sprint(n, names))
 		if pays {

@@ -134,7 +134,7 @@ func TestARunThatIsTakenUpTooLateCallsNothing(t *testing.T) {
 		before := calls.Load()
 		id := "late-" + name
 		_, err = sdk.ForkWorkflow[string](c, sdk.ForkWorkflowInput{OriginalWorkflowID: "order-42",
-			ForkedWorkflowID: id, StartStep: uint(begun + 1)})
+			ForkedWorkflowID: id, StartStep: uint(steps[begun].StepID + 1)})
 		require.NoError(t, err)
 		fork, err := Get(c, id)
 		require.NoError(t, err)

@@ -7,7 +7,8 @@
 //
 // The workflow calls [machine.Step]. Each model call, tool call, summary and prompt, each call of reducers
 // and of a planner, and each reading of the clock is a step of DBOS, whose result is a value in its record.
-// Waits are sleeps of DBOS, and a person's answer is a message.
+// A person's answer and a user's words are messages of DBOS ([Answer], [Say]), for which a run also waits in
+// its waits and while a model is called.
 //
 // DBOS repeats a step that a crash cut off. Therefore a tool that declares nothing has a step before it that
 // says "begun". If that one is read from the record, and the call has no result there, the call is in doubt

@@ -23,6 +23,7 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
 )
 
@@ -38,7 +39,7 @@ const (
 
 // workers are the agents of worker processes. Each has tables of its own, by its name.
 var workers = map[string]func(pass func(string), did func(string)) Agent{
-	"booking": booking, "desk": desk, "asking": approving,
+	"booking": booking, "desk": desk, "asking": approving, "talking": talking,
 }
 
 // hangs are the places where processes are killed, in this order: each nth time that one comes to it.
@@ -83,6 +84,56 @@ func approving(pass func(string), did func(string)) Agent {
 		}
 		return text, err
 	}
+	return a
+}
+
+// talking is booking, to which a user speaks: it begins when it is told to, and goes on when it was spoken to
+// again. Its last words say how many messages of the user it has.
+func talking(pass func(string), did func(string)) Agent {
+	a := booking(pass, did)
+	a.hooks.read = func(letter) { pass("read") }
+	var mu sync.Mutex
+	spoken := map[string]chan bool{} // by session: closed by the second message
+	second := func(id string) chan bool {
+		mu.Lock()
+		defer mu.Unlock()
+		if spoken[id] == nil {
+			spoken[id] = make(chan bool)
+		}
+		return spoken[id]
+	}
+	step := a.hooks.step
+	a.hooks.step = func(ev machine.Event, effects []machine.Effect, st machine.State) {
+		if ev.Kind == machine.Spoken {
+			if len(st.Spoken) == 2 {
+				close(second(st.Session.ID()))
+			}
+			pass("said")
+		}
+		step(ev, effects, st)
+	}
+	booked := a.Model
+	a.Model = loop.ModelFunc(func(ctx context.Context, r loop.Request) (message.Reply, error) {
+		reply, err := booked.Reply(ctx, r)
+		users, spoke := 0, 0
+		for _, m := range r.Messages {
+			switch m.Role {
+			case message.User:
+				users++
+			case message.Assistant:
+				spoke++
+			}
+		}
+		switch {
+		case users == 1:
+			<-ctx.Done()
+		case spoke == 1:
+			<-second(r.Session)
+		case reply.Text != "":
+			reply.Text = fmt.Sprintf("%d messages, Booked.", users)
+		}
+		return reply, err
+	})
 	return a
 }
 
@@ -269,6 +320,35 @@ func TestQuestionsOutliveKilledProcesses(t *testing.T) {
 	t.Logf("%d sessions, questions: %v", len(ended), kinds)
 	assert.Equal(t, len(places), kinds[machine.AskApproval])
 	assert.Positive(t, kinds[machine.AskDoubt])
+}
+
+// Processes are killed before and after a message is read and recorded, and around what it is about. The user
+// says each again until it is taken: each is heard once.
+func TestMessagesOutliveKilledProcesses(t *testing.T) {
+	c, err := newContext(database(t), "talkingkills")
+	require.NoError(t, err)
+	defer func() { _ = sdk.Shutdown(c, 10*time.Second) }()
+	done := filepath.Join(t.TempDir(), "done")
+	places := []string{"1 model", "1 read", "1 said", "2 model", "2 read", "2 said", "1 pay before", "4 model", "1 step stop"}
+	ctx, over := context.WithCancel(t.Context())
+	var users sync.WaitGroup
+	for n := range places {
+		users.Go(func() {
+			for k, text := range []string{"Go on.", "Do not tell my wife."} {
+				w := session.Words{ID: text, Text: text, Stop: k == 0}
+				for err := errors.New("not said"); err != nil && ctx.Err() == nil; {
+					err = Say(c, fmt.Sprint("order-", n), w, 100*time.Millisecond)
+				}
+			}
+		})
+	}
+	ended := outlives(t, "talking", done, places)
+	over()
+	users.Wait()
+	for n, line := range ended {
+		assert.Contains(t, line, " 3 messages, ", "order-%d has heard each message once", n)
+	}
+	isPaidOrInDoubt(t, ended, paidIn(t, done), "")
 }
 
 // settle answers the questions of a session, and notes which it has seen.

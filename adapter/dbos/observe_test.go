@@ -96,7 +96,7 @@ func TestObserversHearTheSameAsInProcess(t *testing.T) {
 	told := len(got.lines)
 	steps, err := sdk.GetWorkflowSteps(c, "order-42")
 	require.NoError(t, err)
-	fork, err := sdk.ForkWorkflow[string](c, sdk.ForkWorkflowInput{OriginalWorkflowID: "order-42", StartStep: uint(len(steps))})
+	fork, err := sdk.ForkWorkflow[string](c, sdk.ForkWorkflowInput{OriginalWorkflowID: "order-42", StartStep: uint(steps[len(steps)-1].StepID + 1)})
 	require.NoError(t, err)
 	_, err = fork.GetResult()
 	require.NoError(t, err)

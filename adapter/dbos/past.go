@@ -39,7 +39,7 @@ func (a *agent) recorded(c sdk.Client, workflow, id string) (string, error) {
 	}
 	own := *a
 	own.hooks.step = nil
-	return own.runAs(p, id, textOf(all[0].Input))
+	return own.runAs(p, workflow, id, textOf(all[0].Input))
 }
 
 // textOf returns a text that DBOS lists: as JSON, unless the program has a serializer of its own.
@@ -60,6 +60,8 @@ func (p *past) step() (text string, err error) {
 	return textOf(s.Output), s.Error
 }
 
+func (p *past) Err() error { return nil }
+
 func (p *past) WithCancel() (sdk.Context, context.CancelFunc) { return p, func() {} }
 
 func (p *past) RunAsStep(sdk.Context, sdk.StepFunc, ...sdk.StepOption) (any, error) { return p.step() }
@@ -69,11 +71,6 @@ func (p *past) Go(sdk.Context, sdk.StepFunc, ...sdk.StepOption) (<-chan sdk.Step
 	text, err := p.step()
 	out <- sdk.StepOutcome[any]{Result: text, Err: err}
 	return out, nil
-}
-
-func (p *past) Sleep(sdk.Context, time.Duration) (time.Duration, error) {
-	_, err := p.step()
-	return 0, err
 }
 
 func (p *past) SetEvent(sdk.Context, string, any, ...sdk.SetEventOption) error {

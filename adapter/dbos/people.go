@@ -14,22 +14,16 @@ import (
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/engine/usercode"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/session"
 )
 
-// The names of the event that has the questions, and of the topic of answers. What came of an answer is the
-// event of that name with its key.
-const (
-	asking  = "retake.asking"
-	answers = "retake.answer"
-)
+// asking is the name of the event that has the questions.
+const asking = "retake.asking"
 
-// patience is how long a run waits for a message at a time. DBOS wakes nobody for one that comes while the
-// process does not listen yet; it is found when the time is over.
-const patience = time.Hour
-
-// ErrNotTaken: an answer is in the database, and no process has taken it in time. It counts once one goes on
-// with the run, if it is the first then.
-var ErrNotTaken = errors.New("dbos: the answer waits for a process that goes on with the run")
+// ErrNotTaken: an answer or a message is in the database, and the run has not taken it in time: no process
+// has the run, or its tools or agents are at work. It counts once the run goes on: an answer if it is the first
+// then, and a message if the run does not end before, which the warnings of its result say.
+var ErrNotTaken = errors.New("dbos: the run has not taken it yet, and does when it goes on")
 
 // board is what people see of a run's questions.
 type board struct {
@@ -37,43 +31,19 @@ type board struct {
 	Given []machine.Given `json:"given,omitempty"`
 }
 
-// answerMessage is a person's answer in a message, with the key by which its sender is told what came of it.
-type answerMessage struct {
-	Key    string           `json:"key"`
-	Answer machine.Response `json:"answer"`
-}
-
-// AskPeople waits for people's answers, each a message of DBOS. The questions are shown already.
+// AskPeople waits for people's answers. The questions are shown already.
 func (f *flow) AskPeople(asks []machine.Ask) error {
-	until, given := machine.AskedUntil(asks), len(f.st.Given)
-	for len(f.st.Given) == given {
-		most := patience
-		if !until.IsZero() {
-			most = min(most, max(until.Sub(f.at), 0))
-		}
-		text, err := f.hooks.recv(f.ctx, answers, most)
-		late := errors.Is(err, sdk.ErrTimeout)
-		if err != nil && !late {
-			return err
-		}
-		if err := f.time(); err != nil {
-			return err
-		}
-		switch {
-		case !late:
-			err = f.answered(text)
-		case most == patience: // the question is still open
-			continue
-		case until.Equal(f.st.Config.Deadline):
-			err = errLate // the run ends at both at once
-		default:
-			err = f.step(engine.Woke(f.at, until))
-		}
-		if err != nil {
-			return err
-		}
+	until := machine.AskedUntil(asks)
+	over, err := f.hearUntil(until)
+	switch {
+	case err != nil:
+		return err
+	case over && until.Equal(f.st.Config.Deadline):
+		return errLate // the run ends at both at once
+	case over:
+		err = f.step(engine.Woke(f.at, until))
 	}
-	return f.publish()
+	return cmp.Or(err, f.publish())
 }
 
 // publish shows the questions, if they are not as they were shown.
@@ -89,28 +59,18 @@ func (f *flow) publish() error {
 	return sdk.SetEvent(f.ctx, asking, f.shown)
 }
 
-// answered feeds an answer to the core, if it fits, and tells its sender what came of it.
-func (f *flow) answered(text string) error {
-	var in answerMessage
-	if engine.Unmarshal([]byte(text), &in) != nil {
-		return nil
-	}
+// answered feeds an answer to the core, if it fits.
+func (f *flow) answered(key string, answer machine.Response) error {
 	j, err := do(f, "answer", func(context.Context) (usercode.Judged, error) {
-		return usercode.Judge(f.st, f.Config.Tools, f.at, in.Answer), nil
+		return usercode.Judge(f.st, f.Config.Tools, f.at, answer), nil
 	})
+	if err == nil && j.Event != nil {
+		err = f.reduced(*j.Event, nil)
+	}
 	if err != nil {
 		return err
 	}
-	if j.Event != nil {
-		if err := f.reduced(*j.Event, nil); err != nil {
-			return err
-		}
-	}
-	told, err := engine.Marshal(j.Refused)
-	if err != nil {
-		return broken("the refusal of an answer: %w", err)
-	}
-	return sdk.SetEvent(f.ctx, answers+"."+in.Key, string(told))
+	return f.tell(key, j.Refused)
 }
 
 // Asking returns the open questions of the run of an id, once it has asked any, or an error of DBOS after the
@@ -135,56 +95,85 @@ func boardOf(c sdk.Client, id string, timeout time.Duration) (b board, _ error) 
 // [*machine.AnswerError] for an answer that the run does not take, [loop.ErrNobodyAsks] for a run that has
 // ended, [ErrNotTaken], and those of DBOS.
 func Answer(c sdk.Client, id string, answer machine.Response, timeout time.Duration) error {
+	if answer.At.IsZero() {
+		answer.At = time.Now().UTC()
+	}
+	return post(c, id, letter{Key: rand.Text(), Answer: &answer}, timeout, func(run *Run) (why, err error) {
+		return run.closed(c, id, answer.Question)
+	})
+}
+
+// Say says something to a run: see [session.Words]. It waits until the run has taken it, at most so long. The
+// message enters before the next model call. A run takes it while it waits, asks people or calls a model, and
+// otherwise before it calls one. An empty ID is made; give one to be able to say it again after an error.
+// Errors are [session.ErrNotHeld] for a run that has ended, [ErrNotTaken], that of an invalid message, and
+// those of DBOS.
+func Say(c sdk.Client, id string, w session.Words, timeout time.Duration) error {
+	if w.ID == "" {
+		w.ID = rand.Text()
+	}
+	if err := w.Validate(); err != nil {
+		return err
+	}
+	if w.At.IsZero() {
+		w.At = time.Now()
+	}
+	w.At = w.At.UTC().Round(0)
+	return post(c, id, letter{Key: w.ID, Words: &w}, timeout, func(run *Run) (why, err error) {
+		ended, err := run.ended()
+		if ended {
+			why = session.ErrNotHeld
+		}
+		return why, err
+	})
+}
+
+// post sends a letter to a run, once for its key, and waits until it is taken, at most so long. closed returns
+// why the run takes it no more; nil if it may.
+func post(
+	c sdk.Client, id string, l letter, timeout time.Duration, closed func(*Run) (why, err error),
+) error {
 	end := time.Now().Add(timeout)
 	run, err := Get(c, id)
 	if err != nil {
 		return err
 	}
-	if ended, err := run.ended(); ended || err != nil {
-		return cmp.Or(err, loop.ErrNobodyAsks)
-	}
-	if answer.At.IsZero() {
-		answer.At = time.Now().UTC()
-	}
-	key := rand.Text()
-	text, err := engine.Marshal(answerMessage{key, answer})
+	text, err := engine.Marshal(l)
 	if err != nil {
-		return fmt.Errorf("dbos: the answer: %w", err)
+		return fmt.Errorf("dbos: the letter: %w", err)
 	}
-	if err := sdk.Send(c, id, string(text), answers); err != nil {
-		return fmt.Errorf("dbos: %w", err)
-	}
-	for tries := 1; ; tries++ {
-		closed, err := run.closed(c, id, answer.Question)
+	for sent := false; ; {
+		why, err := closed(run)
 		if err != nil {
 			return err
 		}
 		wait := min(time.Until(end), time.Second)
-		if closed != nil { // perhaps by this answer
+		if why != nil { // perhaps by this letter
 			wait = 0
+		} else if !sent {
+			err = sdk.Send(c, id, string(text), mail, sdk.WithIdempotencyKey(mail+"."+l.Key))
+			sent = err == nil
 		}
-		told, err := whatCame(c, id, key, wait)
+		taken := false
+		if err == nil {
+			taken, err = whatCame(c, id, l.Key, wait)
+		}
 		switch {
-		case told:
+		case taken:
 			return err
 		case err != nil:
 			return fmt.Errorf("dbos: %w", err)
-		case closed != nil:
-			return closed
+		case why != nil:
+			return why
 		case !time.Now().Before(end):
 			return ErrNotTaken
-		case tries&(tries-1) == 0: // an empty message wakes a process that did not listen yet: see patience
-			err = sdk.Send(c, id, "", answers)
-		}
-		if err != nil {
-			return fmt.Errorf("dbos: %w", err)
 		}
 	}
 }
 
-// whatCame returns whether a run has told what came of the answer with a key, and why it was not taken.
-func whatCame(c sdk.Client, id, key string, timeout time.Duration) (told bool, _ error) {
-	text, err := sdk.GetEvent[string](c, id, answers+"."+key, max(timeout, 0))
+// whatCame returns whether a run has told what came of the letter with a key, and why it was not taken.
+func whatCame(c sdk.Client, id, key string, timeout time.Duration) (taken bool, _ error) {
+	text, err := sdk.GetEvent[string](c, id, told+"."+key, max(timeout, 0))
 	if errors.Is(err, sdk.ErrTimeout) {
 		return false, nil
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/looptest/random"
+	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 )
 
@@ -32,11 +33,42 @@ func TestAWorkflowMakesTheSame(t *testing.T) {
 
 // takes leaves out what is not supported: see Agent.
 func takes(c random.Case) bool {
-	return c.Action == nil && c.Adjust == nil && len(c.Follows) == 0 && len(c.Says) == 0 &&
+	return c.Action == nil && c.Adjust == nil && len(c.Follows) == 0 && inOrder(c) &&
 		!c.NestsCode() && !c.Cancels() && !c.Hangs
 }
 
-// people answer the questions of a run.
+// inOrder leaves out what is said in another order here: what is said with an answer comes before it.
+func inOrder(c random.Case) bool {
+	for _, s := range c.Says {
+		if s.Asked && answersAtOnce(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// answersAtOnce reports whether a question may be answered at once.
+func answersAtOnce(c random.Case) bool {
+	layers := []policy.Layer{c.Config.Policy.Global}
+	for _, t := range c.Tools {
+		layers = append(layers, t.Policy)
+	}
+	timed := !c.Input.Deadline.IsZero()
+	for _, l := range layers {
+		if a := l.Approval; a != nil && a.Timeout == policy.Unlimited {
+			return true
+		}
+		timed = timed || l.Polling != nil
+	}
+	for _, a := range c.Answers {
+		if a.Way == "at once" || a.Way == "by inbox" && timed {
+			return true
+		}
+	}
+	return false
+}
+
+// people answer the questions of a run, and speak to it.
 type people struct {
 	w  *random.World
 	c  sdk.Context
@@ -44,9 +76,12 @@ type people struct {
 	// left are the questions that they leave, and due the answers that they give just before the deadline.
 	left map[string]bool
 	due  []dueAnswer
-	// told has what came of each answer. given is how many there are, and open how many the run has not read.
+	// told has what came of each letter that the run does not wait for. given is how many there are, and open
+	// how many the run has not read.
 	told        chan error
 	given, open int
+	// steps is set in a step of the run, which takes no letter then.
+	steps bool
 }
 
 type dueAnswer struct {
@@ -61,6 +96,8 @@ func (p *people) stepped(ev machine.Event, effects []machine.Effect, st machine.
 		own := *ev.Response
 		own.At, ev.Response = time.Time{}, &own
 	}
+	p.steps = true
+	defer func() { p.steps = false }()
 	p.w.Record(ev, effects, st)
 	for _, a := range st.Asks() {
 		if len(effects) > 0 && !p.left[a.ID] && p.ask(a, st.Session) {
@@ -76,7 +113,7 @@ func (p *people) ask(a machine.Ask, view session.State) bool {
 	case err != nil:
 		panic(err)
 	case answer.Verdict != "" && answer.At.IsZero():
-		p.post(answer)
+		p.post(func() error { return Answer(p.c, p.id, answer, time.Minute) })
 		return true
 	case answer.Verdict != "":
 		p.due = append(p.due, dueAnswer{answer, a.Deadline})
@@ -85,30 +122,45 @@ func (p *people) ask(a machine.Ask, view session.State) bool {
 	return !silent.IsZero()
 }
 
-// post gives an answer.
-func (p *people) post(answer machine.Response) {
-	p.given++
-	p.open++
-	go func() { p.told <- Answer(p.c, p.id, answer, time.Minute) }()
+// hear says something, in a call of a model or when a question is asked.
+func (p *people) hear(w session.Words) error {
+	say := func() error { return Say(p.c, p.id, w, time.Minute) }
+	if !p.steps {
+		return say()
+	}
+	p.post(say)
+	return nil
 }
 
-// recv waits for an answer that somebody gives; nobody else gives one. Others who wait send empty messages.
+// post has a letter sent.
+func (p *people) post(send func() error) {
+	p.given++
+	p.open++
+	go func() { p.told <- send() }()
+}
+
+// read is told that the run has read a letter.
+func (p *people) read(l letter) {
+	if p.open > 0 {
+		p.open--
+	}
+}
+
+// recv waits for a letter that somebody sends; nobody else sends one.
 func (p *people) recv(ctx sdk.Context, topic string, most time.Duration) (string, error) {
 	if p.open == 0 && len(p.due) > 0 && p.due[0].deadline.Sub(p.w.Clock.Now()) <= most {
 		p.w.Clock.Add(max(p.due[0].deadline.Sub(p.w.Clock.Now())-1, 0))
-		p.post(p.due[0].Response)
+		due := p.due[0].Response
 		p.due = p.due[1:]
+		p.post(func() error { return Answer(p.c, p.id, due, time.Minute) })
 	}
 	wait := time.Duration(0)
 	if p.open > 0 {
 		wait = time.Minute
 	}
 	text, err := sdk.Recv[string](ctx, topic, wait)
-	switch {
-	case errors.Is(err, sdk.ErrTimeout):
+	if errors.Is(err, sdk.ErrTimeout) {
 		p.w.Clock.Add(most)
-	case text != "":
-		p.open--
 	}
 	return text, err
 }
@@ -142,7 +194,7 @@ func (s *casesOfTest) run(ctx sdk.Context, input string) (string, error) {
 	s.mu.Lock()
 	one := s.agents[id]
 	s.mu.Unlock()
-	return one.own.runAs(ctx, one.id, input)
+	return one.own.runAs(ctx, id, one.id, input)
 }
 
 func (s *casesOfTest) make(_ context.Context, w *random.World) (t random.Trace, err error) {
@@ -153,16 +205,13 @@ func (s *casesOfTest) make(_ context.Context, w *random.World) (t random.Trace, 
 	id := fmt.Sprint("case-", s.n)
 	s.mu.Unlock()
 	who := &people{w: w, c: s.c, id: id, left: map[string]bool{}, told: make(chan error)}
-	h := hooks{now: w.Clock.Now, after: w.Clock.Timeout, sleep: func(ctx sdk.Context, d time.Duration) error {
-		_, err := sdk.Sleep(ctx, 0)
-		w.Clock.Add(d)
-		return err
-	}}
+	w.Hear = who.hear
+	h := hooks{now: w.Clock.Now, after: w.Clock.Timeout, recv: (&people{w: w}).recv} // nobody speaks to agents within
 	a := Agent{
 		Model: w.Model, Models: w.Models, Config: w.Config, Session: held, Planner: w.Planner, Prompt: w.Prompt,
 		Summary: w.Summary, Parallel: w.Case.Parallel, hooks: h, Agents: agentsIn(w.Agents, h),
 	}
-	a.Config.Tools, a.hooks.step, a.hooks.recv = w.Tools, who.stepped, who.recv
+	a.Config.Tools, a.hooks.step, a.hooks.recv, a.hooks.read = w.Tools, who.stepped, who.recv, who.read
 	own, err := newAgent(a)
 	if err != nil {
 		return t, err

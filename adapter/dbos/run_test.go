@@ -75,7 +75,7 @@ func TestARecordMakesTheSameRun(t *testing.T) {
 	steps, err := sdk.GetWorkflowSteps(c, "order-42")
 	require.NoError(t, err)
 	fork, err := sdk.ForkWorkflow[string](c, sdk.ForkWorkflowInput{OriginalWorkflowID: "order-42",
-		ForkedWorkflowID: "order-43", StartStep: uint(len(steps))})
+		ForkedWorkflowID: "order-43", StartStep: uint(steps[len(steps)-1].StepID + 1)})
 	require.NoError(t, err)
 	got, err := fork.GetResult()
 	require.NoError(t, err)
@@ -107,7 +107,7 @@ func TestACallThatHasBegunIsInDoubt(t *testing.T) {
 		}
 	}
 	_, err = sdk.ForkWorkflow[string](c, sdk.ForkWorkflowInput{OriginalWorkflowID: "order-42",
-		ForkedWorkflowID: "order-43", StartStep: uint(begun + 1)})
+		ForkedWorkflowID: "order-43", StartStep: uint(steps[begun].StepID + 1)})
 	require.NoError(t, err)
 	fork, err := Get(c, "order-43")
 	require.NoError(t, err)

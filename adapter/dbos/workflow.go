@@ -33,8 +33,14 @@ type flow struct {
 	fresh   bool
 	running []*running
 	teller  observe.Teller
-	// shown is the last board of questions that people were shown.
-	shown string
+	box
+	// moves counts what the core has asked for. call says whether a model is called.
+	moves int
+	call  callState
+	// shown is the last board of questions that people were shown, and unheard are warnings about what came
+	// after the end.
+	shown   string
+	unheard []string
 	// depth and deepest are those of the order, and cost is what the run has cost; nil if that is not known.
 	depth, deepest int
 	cost           *int64
@@ -46,13 +52,14 @@ func (a *agent) run(ctx sdk.Context, input string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return a.runAs(ctx, id, input)
+	return a.runAs(ctx, id, id, input)
 }
 
-// runAs makes the run of a session.
-func (a *agent) runAs(ctx sdk.Context, id, input string) (string, error) {
+// runAs makes the run of a session in a workflow.
+func (a *agent) runAs(ctx sdk.Context, workflow, id, input string) (string, error) {
 	f := &flow{agent: a, ctx: ctx, id: id, teller: observe.Teller{Observers: a.Observers,
 		Tools: a.Config.Tools, Output: a.Config.Output}}
+	defer f.open(ctx, workflow)()
 	err := f.drive(f.begin(input))
 	var out report
 	for failed := (*RunError)(nil); errors.As(err, &failed); { // twice where reducers are to hear of the end
@@ -71,11 +78,17 @@ func (a *agent) runAs(ctx sdk.Context, id, input string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if out.Trouble == "" { // else there is no result that has warnings
+		if err := f.hearAll(); err != nil && !errors.Is(err, errCut) {
+			return "", err
+		}
+	}
 	if out.Cost = f.cost; f.st.Phase == machine.Stopped {
 		if out.State, err = f.st.Snapshot(); err != nil {
 			return "", err
 		}
 	}
+	out.Unheard = f.unheard
 	text, err := engine.Marshal(out)
 	return string(text), err
 }
@@ -87,7 +100,7 @@ func (f *flow) drive(err error) error {
 			err = f.execute(f.asked)
 		}
 		if isEnd(err) {
-			err = f.end(err, f.asked.Kind == machine.CallModel)
+			err = f.end(err, false)
 		}
 	}
 	return err
@@ -204,6 +217,7 @@ func (f *flow) step(ev machine.Event) error {
 	}
 	if n := len(effects); n > 0 {
 		f.asked = effects[n-1]
+		f.moves++
 	}
 	if f.asked.Kind == machine.AskPerson { // before others are told, who may answer
 		if err := f.publish(); err != nil {
@@ -318,13 +332,10 @@ func (f *flow) time() error {
 	return err
 }
 
-// Wait waits until a time. The database keeps the end of the sleep.
+// Wait waits until a time. The database keeps the end of the wait.
 func (f *flow) Wait(until time.Time) error {
-	if left := until.Sub(f.at); left > 0 {
-		if err := f.hooks.sleep(f.ctx, left); err != nil {
-			return err
-		}
-		if err := f.time(); err != nil {
+	if until.After(f.at) {
+		if over, err := f.hearUntil(until); !over || err != nil {
 			return err
 		}
 	}
