@@ -47,7 +47,7 @@ func (st *State) cost(w *Paced, tokens int64) int64 {
 func (st *State) every(tokens int64) int64 {
 	gap := int64(1)
 	if !st.Open {
-		gap = max(scaled(second, milli, st.Pace), gap)
+		gap = max(st.gap(), gap)
 	}
 	return max(gap, st.everyOfWindows(tokens))
 }
@@ -78,20 +78,37 @@ func (st *State) ceiling() (top int64) {
 // faster, the farther it is from the knee: it is soon back, tries carefully where it was refused, and looks
 // on beyond. Only time in which calls were made counts.
 func (st *State) climb(used int64) {
+	top := cmp.Or(st.ceiling(), fastest)
+	if st.Doubt == 0 && st.Now < st.Cut+st.calm() {
+		top = st.Knee * 19 / 20
+	}
 	if !st.Seeking {
 		rise := st.Knee + 16*max(st.Knee-st.Pace, st.Pace-st.Knee, st.Doubt)
 		rise = max(min(scaled(rise, used, 100*second), rise/1000), 1)
-		st.Pace = min(st.Pace+rise, cmp.Or(st.ceiling(), fastest))
+		st.Pace = max(st.Pace, min(st.Pace+rise, top))
 		return
 	}
 	next := st.Pace + scaled(st.Pace, used*7/10, int64(st.Config.Ramp))
 	if st.Knee == 0 {
 		next = min(next, 2*(st.lastSecond()+st.Config.Start)*milli, fastest)
-	} else if next >= st.Knee {
-		next, st.Seeking = st.Knee, false
+	} else if next >= min(st.Knee, top) {
+		next, st.Seeking = min(st.Knee, top), false
 	}
 	st.Pace = max(st.Pace, next)
 }
+
+// calm is how long after a refusal the pace stays below the one that was refused: twenty times as long as the
+// refusal asked to wait, and as twenty calls take. The longer a refusal holds a session up, the more seldom
+// one is provoked. A limit that is known need not be tried.
+func (st *State) calm() int64 {
+	if st.ceiling() > 0 {
+		return 0
+	}
+	return 20 * max(st.Dear, st.gap(), second)
+}
+
+// gap is the time between calls by the pace.
+func (st *State) gap() int64 { return scaled(second, milli, st.Pace) }
 
 // trying reports that the next call has the pace at which others were refused, or little more.
 func (st *State) trying() bool {
@@ -116,6 +133,7 @@ func (st *State) ramp() {
 // granted before the cut or soon after it.
 func (s *step) refused(granted int64, limits *ratelimit.State, taught bool) {
 	wait := asks(limits)
+	s.Dear = wait
 	switch {
 	case taught:
 		s.Cut, s.HeldUntil = s.Now, max(s.HeldUntil, s.Now+wait)
@@ -134,23 +152,26 @@ func (s *step) refused(granted int64, limits *ratelimit.State, taught bool) {
 		s.Dry, s.DryFrom = 0, s.Now
 	}
 	s.Dry++
-	if s.Seeking && s.Knee == 0 { // by now a doubling pace is at about twice the limit
-		s.Pace = min(s.Pace/2, max((s.lastSecond()-1)*milli, s.Config.Start*milli/2))
+	if s.Seeking && s.Knee == 0 { // by now a doubling pace is at about twice the limit, if it was used
+		rate := max((s.lastSecond()-1)*milli, s.Config.Start*milli/2)
+		s.Pace = max(min(s.Pace/2, rate), rate/2)
 		s.Knee, s.Doubt = s.Pace, milli
 		s.ramp()
 	} else {
 		if s.Doubt = 0; !s.Seeking {
 			s.Knee = s.Pace
 		}
-		least := int64(slowest)
+		least, step := int64(slowest), s.Dry
 		if s.Dry > 1 { // no call was served since the cut before
 			least = min(s.Pace, waking)
 		}
-		s.Pace, s.Seeking = max(s.Pace*cuts[min(s.Dry, dry)-1]/10, least), false
+		if s.ceiling() == 0 && s.Given.Calls < s.CutCalls+10 { // a tenth less would be less than one call
+			step = max(step, 2)
+		}
+		s.Pace, s.Seeking = max(s.Pace*cuts[min(step, dry)-1]/10, least), false
 	}
-	s.Cut = s.Now
-	// The window is full: the new pace begins now.
-	s.NextCall = max(s.NextCall, s.Now+scaled(second, milli, s.Pace))
+	s.Cut, s.CutCalls = s.Now, s.Given.Calls
+	s.NextCall = max(s.NextCall, s.Now+s.gap()) // the window is full: the new pace begins now
 	if s.Dry >= dry {
 		s.HeldUntil = max(s.HeldUntil, s.Now+wait)
 	}
@@ -191,7 +212,7 @@ func (s *step) count(calls int64) {
 }
 
 // inRow is the longest time between cuts in a row: that of three calls, or three seconds.
-func (st *State) inRow() int64 { return 3 * max(scaled(second, milli, st.Pace), second) }
+func (st *State) inRow() int64 { return 3 * max(st.gap(), second) }
 
 // close begins to keep a pace.
 func (st *State) close() {
@@ -220,7 +241,7 @@ func asks(limits *ratelimit.State) int64 {
 }
 
 // cuts are the tenths that remain of the pace after the first cut since a call was served, the second, and
-// those that follow.
+// those that follow. The first one is as the second if only a few calls were granted since the last.
 var cuts = [dry]int64{9, 8, 3}
 
 const (

@@ -2,7 +2,7 @@ package limit
 
 import "math"
 
-// forgotten is how long after a refusal calls are only made at the pace.
+// forgotten is how long after a refusal calls are only made at the pace, at least.
 const forgotten = 60 * second
 
 // room is how many calls with so many tokens may be made at once, before their time by the pace, if nobody
@@ -13,7 +13,7 @@ func (st *State) room(tokens int64) (calls int64) {
 	if st.ceiling() == 0 {
 		calls = max(1-st.InFlight, 0)
 	}
-	if st.Breaker.Open || st.Cut > 0 && st.Now < st.Cut+forgotten || st.Seeking && st.Knee > 0 {
+	if st.Breaker.Open || st.Cut > 0 && st.Now < st.Cut+max(forgotten, st.calm()) || st.Seeking && st.Knee > 0 {
 		return 0
 	}
 	for n := range st.Windows {

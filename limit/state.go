@@ -47,9 +47,12 @@ type State struct {
 	From int64 `json:"from,omitempty"`
 	// Seeking is set while the pace doubles in search of the limit.
 	Seeking bool `json:"seeking,omitempty"`
-	// Cut is when the pace was last cut, and Knee the pace from which it was cut; both 0 for never.
-	Cut  int64 `json:"cut,omitempty"`
-	Knee int64 `json:"knee,omitempty"`
+	// Cut is when the pace was last cut, and Knee the pace from which it was cut; both 0 for never. CutCalls
+	// had been granted by then. Dear is how long the last refusal asked to wait.
+	Cut      int64 `json:"cut,omitempty"`
+	Knee     int64 `json:"knee,omitempty"`
+	CutCalls int64 `json:"cut_calls,omitempty"`
+	Dear     int64 `json:"dear,omitempty"`
 	// Doubt is how far above the knee the limit may be: a call a second after the search, until a refusal.
 	Doubt int64 `json:"doubt,omitempty"`
 	// Dry counts the cuts since any call was served, the first of which was at DryFrom. Accepted are the calls

@@ -348,12 +348,12 @@ func (s *step) take(w *waiter, share *Share) {
 	for n := range s.Windows {
 		s.spread(&s.Windows[n], from, share.Calls, tokens)
 	}
-	gap := scaled(second, milli, s.Pace)
+	gap := s.gap()
 	used := min(from-s.NextCall+gap, 2*gap) + (share.Calls-1)*gap
 	if !share.Probe && !s.Open { // neither says anything of the limit
 		s.climb(max(used, 0))
 	}
-	s.NextCall = from + share.Calls*scaled(second, milli, s.Pace)
+	s.NextCall = from + share.Calls*s.gap()
 	if w.Shared {
 		share.Queue = time.Duration(s.serving(s.behind()+w.Calls-share.Calls, tokens))
 	}

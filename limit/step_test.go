@@ -728,3 +728,22 @@ func TestADeadlineInTheFarFuture(t *testing.T) {
 	fx := l.step(limit.Event{Kind: limit.Ask, ID: 1, Deadline: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)})
 	assert.Equal(t, []int64{1}, granted(fx))
 }
+
+// The longer a refusal asks to wait, the longer the pace stays below the one that was refused, also for who is
+// alone.
+func TestAfterALongRefusalTheRefusedPaceIsNotTried(t *testing.T) {
+	l := newLimiter(t, limit.Config{})
+	l.ask(ids(1, 50_000)...)
+	for range 2 { // the search ends, and the limit is met
+		got := l.until(l.now + 4*time.Second)
+		l.step(limit.Event{
+			Kind: limit.Settle, ID: got[len(got)-1], Outcome: limit.Refused,
+			Limits: &ratelimit.State{RetryAfter: ratelimit.In(3 * time.Second)},
+		})
+	}
+	knee := l.st.Knee
+	l.until(l.now + 59*time.Second)
+	assert.Equal(t, knee*19/20, l.st.Pace)
+	l.until(l.now + 20*time.Second)
+	assert.Greater(t, l.st.Pace, knee)
+}
