@@ -144,7 +144,7 @@ func tooDeep(raw []byte, depth int) int {
 	for i := 0; i < len(raw); i++ {
 		switch raw[i] {
 		case '"':
-			i = skipString(raw, i)
+			i = afterString(raw, i) - 1
 		case '[', '{':
 			if depth++; depth > MaxDepth {
 				return i
@@ -154,19 +154,6 @@ func tooDeep(raw []byte, depth int) int {
 		}
 	}
 	return -1
-}
-
-// skipString returns the offset of the quote that ends the string at i, or the end of the text.
-func skipString(raw []byte, i int) int {
-	for i++; i < len(raw); i++ {
-		switch raw[i] {
-		case '\\':
-			i++
-		case '"':
-			return i
-		}
-	}
-	return i
 }
 
 // UTF8 returns s with invalid UTF-8 replaced by U+FFFD, because JSON has no form for it.

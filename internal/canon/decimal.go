@@ -2,6 +2,7 @@ package canon
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -73,24 +74,27 @@ func plain(n []byte) bool {
 }
 
 // appendDecimal appends the form of a number. Its value is digits × 10^shift, where digits neither begin nor
-// end with 0. It is written out if the shift is small, else with the shift as its exponent.
+// end with 0. It is written out if the shift is small, else with the shift as its exponent. An exponent that
+// does not fit 32 bits leaves the number as it is.
 func appendDecimal(to, n []byte) []byte {
 	text, exponent, _ := strings.Cut(strings.ToLower(string(n)), "e")
 	text, negative := strings.CutPrefix(text, "-")
 	whole, fraction, _ := strings.Cut(text, ".")
 	digits := strings.TrimLeft(whole+fraction, "0")
 	significant := strings.TrimRight(digits, "0")
-	if significant == "" {
+	e, err := strconv.ParseInt(cmp.Or(exponent, "0"), 10, 32)
+	switch {
+	case significant == "":
 		return append(to, '0')
-	}
-	if negative {
+	case err != nil:
+		return append(to, n...)
+	case negative:
 		to = append(to, '-')
 	}
-	shift := added(exponent, len(digits)-len(significant)-len(fraction))
-	far, err := strconv.Atoi(shift)
+	far := int(e) + len(digits) - len(significant) - len(fraction)
 	switch {
-	case err != nil || far < -maxShift || far > maxShift:
-		return append(append(append(to, significant...), 'e'), shift...)
+	case far < -maxShift || far > maxShift:
+		return append(append(append(to, significant...), 'e'), strconv.Itoa(far)...)
 	case far >= 0:
 		return append(append(to, significant...), strings.Repeat("0", far)...)
 	case len(significant) > -far:
@@ -99,33 +103,4 @@ func appendDecimal(to, n []byte) []byte {
 	}
 	to = append(append(to, "0."...), strings.Repeat("0", -far-len(significant))...)
 	return append(to, significant...)
-}
-
-// added returns the sum of an exponent of any length, empty for 0, and a number.
-func added(exponent string, n int) string {
-	text, negative := strings.CutPrefix(exponent, "-")
-	text = strings.TrimLeft(strings.TrimPrefix(text, "+"), "0")
-	if len(text) < 18 {
-		e, _ := strconv.Atoi("0" + text)
-		if negative {
-			e = -e
-		}
-		return strconv.Itoa(e + n)
-	}
-	// The sum has the sign of the exponent, because no number has so many digits.
-	sign := ""
-	if negative {
-		sign, n = "-", -n
-	}
-	sum := []byte(text)
-	for at := len(sum) - 1; at >= 0 && n != 0; at-- {
-		n += int(sum[at] - '0')
-		digit := ((n % 10) + 10) % 10
-		sum[at], n = byte('0'+digit), (n-digit)/10
-	}
-	if n > 0 {
-		sum = strconv.AppendInt(nil, int64(n), 10)
-		sum = append(sum, strings.Repeat("0", len(text))...)
-	}
-	return sign + strings.TrimLeft(string(sum), "0")
 }
