@@ -102,10 +102,10 @@ func TestDocumentsThatAreVeryDeep(t *testing.T) {
 		Left any `json:"left"`
 	}]()
 	require.NoError(t, err)
-	typed, err = typed.WithLimits(deep)
+	s, err := typed.Schema().WithLimits(deep)
 	require.NoError(t, err)
 	at := func(depth int) []fault.Issue {
-		return typed.Schema().Check([]byte(strings.Repeat(`{"left":`, depth) + "null" + strings.Repeat("}", depth)))
+		return s.Check([]byte(strings.Repeat(`{"left":`, depth) + "null" + strings.Repeat("}", depth)))
 	}
 	assert.Empty(t, at(600))
 	assert.Equal(t, fault.RuleDepth, at(1001)[0].Rule)

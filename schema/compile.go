@@ -21,12 +21,13 @@ type noLoader struct{}
 
 func (noLoader) Load(address string) (any, error) {
 	address = strings.TrimPrefix(address, "retake:///")
-	return nil, fmt.Errorf("schema: refers to %q, which is outside of the document: put it under $defs", address)
+	return nil, fmt.Errorf("schema: refers to %q, which is outside of the document (put it under $defs) and no draft of JSON Schema "+
+		"from 4 to 2020-12 (leave $schema out for 2020-12)", address)
 }
 
 // compile has the library compile the document, and makes the result ready to be walked.
-func (s *Schema) compile(l CompileLimits) error {
-	p := newPatterns(l)
+func (s *Schema) compile() error {
+	p := &patterns{made: map[string]compiledPattern{}}
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.UseLoader(noLoader{})
@@ -37,7 +38,7 @@ func (s *Schema) compile(l CompileLimits) error {
 	compiled, err := c.Compile(baseURL)
 	if p.tooLarge() {
 		return fmt.Errorf("schema: its patterns take %d steps, at most %d are compiled: repeat less, and use smaller classes of "+
-			"characters; raise CompileLimits to allow it", p.steps, p.max)
+			"characters", p.steps, maxPatternSteps)
 	}
 	if err != nil {
 		return compileError(s.tree, err)

@@ -17,25 +17,12 @@ import (
 // compileError makes the library's error stable and says where in the document it is.
 func compileError(tree any, err error) error {
 	if load, ok := errors.AsType[*jsonschema.LoadURLError](err); ok { // it does not unwrap
-		if root, _ := tree.(map[string]any); strings.TrimSuffix(textOf(root["$schema"]), "#") == load.URL {
-			return fmt.Errorf("schema: $schema: expected a draft of JSON Schema, 4 to 2020-12, not %q: leave it out for 2020-12", load.URL)
-		}
 		return load.Err
-	}
-	if pointer, ok := errors.AsType[*jsonschema.JSONPointerNotFoundError](err); ok {
-		return nothingThere(pointer.URL)
-	}
-	if anchor, ok := errors.AsType[*jsonschema.AnchorNotFoundError](err); ok {
-		return nothingThere(anchor.Reference)
 	}
 	if refused, ok := errors.AsType[*jsonschema.SchemaValidationError](err); ok {
 		return refusedSchema(tree, refused.Err)
 	}
 	return fmt.Errorf("schema: %s", strings.ReplaceAll(err.Error(), baseURL, ""))
-}
-
-func nothingThere(ref string) error {
-	return fmt.Errorf("schema: $ref %q: the document has nothing there", strings.TrimPrefix(ref, baseURL))
 }
 
 var english = message.NewPrinter(language.English)

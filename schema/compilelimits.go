@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"errors"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -10,64 +9,35 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// CompileLimits bounds the work of compiling a schema: time grows with the square of the number of
-// subschemas. With the default, compiling takes less than a second of CPU time.
-type CompileLimits struct {
-	// MaxSubschemas bounds the schemas in a document, itself included. One with an $id or a $dynamicAnchor
-	// counts twice, and a reference to a place that is no subschema, or by an $id and a pointer, counts as
-	// 100. The JSON Pointers of all subschemas together may have 100 bytes for each that is allowed. At least
-	// 1, at most 10,000,000.
-	MaxSubschemas int
-	// MaxPatternBytes bounds the regular expressions of a document together. Their programs, and what Go
-	// writes out to make them, may have 4 steps for each byte that is allowed. At least 1, at most
-	// 10,000,000.
-	MaxPatternBytes int
-}
-
-// DefaultCompileLimits is 10,000 subschemas and 64 KiB of patterns.
-func DefaultCompileLimits() CompileLimits {
-	return CompileLimits{MaxSubschemas: 10_000, MaxPatternBytes: 64 << 10}
-}
-
-// maxCompiled keeps the products of limits within 32 bits.
-const maxCompiled = 10_000_000
-
-// Validate names every field that is out of bounds.
-func (l CompileLimits) Validate() error {
-	return errors.Join(
-		bounds("MaxSubschemas", l.MaxSubschemas, 1, maxCompiled),
-		bounds("MaxPatternBytes", l.MaxPatternBytes, 1, maxCompiled),
-	)
-}
-
-// What the library does for some subschemas is as much as for many plain ones.
+// What is compiled of a document. Time grows with the square of the number of subschemas; with these bounds it
+// is less than a second of CPU time.
 const (
-	costOfElsewhere     = 100
-	pointerPerSubschema = 100
-	stepsPerPatternByte = 4
+	maxSubschemas   = 10_000
+	maxPointerBytes = 1_000_000 // of the JSON Pointers of all subschemas together
+	maxPatternBytes = 64 << 10
+	maxPatternSteps = 4 * maxPatternBytes // of their programs, and of what Go writes out to make them
 )
 
-// check counts what compiling a document would take, before the library is asked.
-func (l CompileLimits) check(tree any) error {
+// costOfElsewhere is how many plain subschemas a reference to a place that is no subschema, or by an $id and a
+// pointer, is as much work for the library as.
+const costOfElsewhere = 100
+
+// compilable counts what compiling a document would take, before the library is asked.
+func compilable(tree any) error {
 	s := survey{}
 	s.schema(tree, 0)
-	fits := s.subschemas <= l.MaxSubschemas && s.pointers <= pointerPerSubschema*l.MaxSubschemas
-	if fits && len(s.refs) > 0 {
+	if s.subschemas <= maxSubschemas && s.pointers <= maxPointerBytes && len(s.refs) > 0 {
 		s.references(tree)
 	}
-	const raise = "; raise CompileLimits to allow it"
 	switch {
-	case s.subschemas > l.MaxSubschemas && s.elsewhere > 0:
-		return fmt.Errorf("schema: counts as %d subschemas, at most %d are compiled: %d of its references lead to places that are "+
-			"no subschemas, and count as %d each; put what they lead to under $defs"+raise,
-			s.subschemas, l.MaxSubschemas, s.elsewhere, costOfElsewhere)
-	case s.subschemas > l.MaxSubschemas:
-		return fmt.Errorf("schema: has %d subschemas, at most %d are compiled"+raise, s.subschemas, l.MaxSubschemas)
-	case s.pointers > pointerPerSubschema*l.MaxSubschemas:
+	case s.subschemas > maxSubschemas:
+		return fmt.Errorf("schema: counts as %d subschemas, at most %d are compiled: a reference to a place that is no "+
+			"subschema counts as %d, so put what it leads to under $defs", s.subschemas, maxSubschemas, costOfElsewhere)
+	case s.pointers > maxPointerBytes:
 		return fmt.Errorf("schema: the JSON Pointers of its subschemas have %d bytes, at most %d are compiled: use shorter names "+
-			"or less nesting"+raise, s.pointers, pointerPerSubschema*l.MaxSubschemas)
-	case s.patterns > l.MaxPatternBytes:
-		return fmt.Errorf("schema: its patterns have %d bytes, at most %d are compiled"+raise, s.patterns, l.MaxPatternBytes)
+			"or less nesting", s.pointers, maxPointerBytes)
+	case s.patterns > maxPatternBytes:
+		return fmt.Errorf("schema: its patterns have %d bytes, at most %d are compiled", s.patterns, maxPatternBytes)
 	}
 	return nil
 }
@@ -76,7 +46,6 @@ func (l CompileLimits) check(tree any) error {
 type survey struct {
 	subschemas, pointers, patterns int
 	refs                           []string
-	elsewhere                      int
 }
 
 // holds says how a keyword holds subschemas, in any draft.
@@ -161,16 +130,17 @@ func (s *survey) schema(tree any, pointer int) {
 func (s *survey) references(tree any) {
 	places := map[string]any{}
 	subschemas(places, tree, "")
+	elsewhere := 0
 	for _, ref := range s.refs {
 		base, fragment, _ := strings.Cut(ref, "#")
 		plain, err := url.PathUnescape(fragment)
 		isPointer := err == nil && strings.HasPrefix(plain, "/")
 		if _, leadsToSchema := places[plain]; isPointer && (base != "" || !leadsToSchema) {
-			s.elsewhere++
+			elsewhere++
 		}
 	}
-	if s.elsewhere > 0 {
-		s.subschemas, s.pointers = costOfElsewhere*s.elsewhere, 0
+	if elsewhere > 0 {
+		s.subschemas, s.pointers = costOfElsewhere*elsewhere, 0
 		everything(tree, 0, func(v any, pointer int) {
 			if isObject(v) {
 				s.subschemas++

@@ -25,10 +25,10 @@ func of(n int, form string) string {
 // A schema that would take long to compile is refused before it is compiled, with a count and the bound.
 func TestASchemaIsCompiledWithinBounds(t *testing.T) {
 	for name, c := range map[string]struct{ schema, says string }{
-		"properties":          {`{"properties":{` + of(100_000, `"p%":{}`) + `}}`, "schema: has 100001 subschemas, at most 10000 are compiled; raise CompileLimits to allow it"},
-		"booleans":            {`{"prefixItems":[` + of(20_000, `true`) + `]}`, "has 20001 subschemas"},
-		"ids":                 {`{"$defs":{` + of(6_000, `"p%":{"$id":"p%"}`) + `}}`, "has 12001 subschemas"},
-		"references":          {`{"$defs":{` + of(200, `"p%":{"$ref":"#/x/p%"}`) + `},"x":{` + of(200, `"p%":{}`) + `}}`, "counts as 20403 subschemas, at most 10000 are compiled: 200 of its references lead to places that are no subschemas, and count as 100 each; put what they lead to under $defs"},
+		"properties":          {`{"properties":{` + of(100_000, `"p%":{}`) + `}}`, "schema: counts as 100001 subschemas, at most 10000 are compiled"},
+		"booleans":            {`{"prefixItems":[` + of(20_000, `true`) + `]}`, "counts as 20001 subschemas"},
+		"ids":                 {`{"$defs":{` + of(6_000, `"p%":{"$id":"p%"}`) + `}}`, "counts as 12001 subschemas"},
+		"references":          {`{"$defs":{` + of(200, `"p%":{"$ref":"#/x/p%"}`) + `},"x":{` + of(200, `"p%":{}`) + `}}`, "counts as 20403 subschemas, at most 10000 are compiled: a reference to a place that is no subschema counts as 100, so put what it leads to under $defs"},
 		"long names":          {`{"properties":{"` + strings.Repeat("n", 20_000) + `":{"properties":{` + of(1000, `"p%":{}`) + `}}}}`, "the JSON Pointers of its subschemas have 20047902 bytes, at most 1000000 are compiled: use shorter names or less nesting"},
 		"a long pattern":      {`{"pattern":"` + strings.Repeat("a", 960<<10) + `"}`, "its patterns have 983040 bytes, at most 65536 are compiled"},
 		"many patterns":       {`{"patternProperties":{` + of(100, `"`+strings.Repeat("a", 1000)+`%":{}`) + `}}`, "its patterns have 100190 bytes"},
@@ -40,7 +40,6 @@ func TestASchemaIsCompiledWithinBounds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := schema.Compile([]byte(c.schema))
 			require.ErrorContains(t, err, c.says)
-			assert.Contains(t, err.Error(), "raise CompileLimits to allow it")
 		})
 	}
 }
@@ -71,19 +70,6 @@ func TestCompilingTakesLittleMemory(t *testing.T) {
 			assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(100<<20))
 		})
 	}
-}
-
-// A user may allow more, and must say how much.
-func TestAUserMayAllowLargerSchemas(t *testing.T) {
-	wide := []byte(`{"properties":{` + of(10_000, `"p%":{}`) + `}}`)
-	_, err := schema.Compile(wide)
-	require.Error(t, err)
-	l := schema.DefaultCompileLimits()
-	l.MaxSubschemas = 20_000
-	_, err = schema.CompileWithin(l, wide)
-	require.NoError(t, err)
-	_, err = schema.CompileWithin(schema.CompileLimits{MaxPatternBytes: -1}, wide)
-	require.EqualError(t, err, "schema: limits: MaxSubschemas: 0, want 1 to 10000000\nMaxPatternBytes: -1, want 1 to 10000000")
 }
 
 // BenchmarkCompileAtTheBounds compiles schemas at the default bounds.

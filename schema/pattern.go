@@ -17,8 +17,8 @@ type pattern struct {
 
 // patterns compiles the regular expressions of one schema document, each once.
 type patterns struct {
-	made       map[string]compiledPattern
-	steps, max int
+	made  map[string]compiledPattern
+	steps int
 }
 
 type compiledPattern struct {
@@ -26,14 +26,10 @@ type compiledPattern struct {
 	err error
 }
 
-func newPatterns(l CompileLimits) *patterns {
-	return &patterns{made: map[string]compiledPattern{}, max: stepsPerPatternByte * l.MaxPatternBytes}
-}
-
 var errManySteps = errors.New("too many steps")
 
 // tooLarge reports whether the bound was reached. What was not compiled is of no use then.
-func (p *patterns) tooLarge() bool { return p.steps > p.max }
+func (p *patterns) tooLarge() bool { return p.steps > maxPatternSteps }
 
 // compile has the form that the library calls for.
 func (p *patterns) compile(text string) (jsonschema.Regexp, error) {

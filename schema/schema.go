@@ -33,15 +33,10 @@ type Schema struct {
 // received at that place; "x-noecho": true keeps models from being told numbers and booleans there, as
 // "x-secret": true does.
 //
-// What would take long to compile is refused: see [CompileLimits]. The error names the place in the document
-// and what would be right there.
-func Compile(doc []byte) (*Schema, error) { return CompileWithin(DefaultCompileLimits(), doc) }
-
-// CompileWithin is [Compile] with other limits.
-func CompileWithin(l CompileLimits, doc []byte) (*Schema, error) {
-	if err := l.Validate(); err != nil {
-		return nil, fmt.Errorf("schema: limits: %w", err)
-	}
+// What would take long to compile is refused: more than 10,000 subschemas (one with an $id or a $dynamicAnchor
+// counts twice), and more than 64 KiB of patterns. The error names the place in the document and what would be
+// right there.
+func Compile(doc []byte) (*Schema, error) {
 	if _, issue := parse(doc, schemaLimits); issue != nil {
 		return nil, fmt.Errorf("schema: %s", issue)
 	}
@@ -50,10 +45,10 @@ func CompileWithin(l CompileLimits, doc []byte) (*Schema, error) {
 	tree, _ := jsonschema.UnmarshalJSON(bytes.NewReader(text)) // likewise
 	s := &Schema{text: text, tree: tree, limits: DefaultLimits()}
 	s.marked = isMarked(tree, echoKeyword, noEchoKeyword, secretKeyword)
-	if err := l.check(s.tree); err != nil {
+	if err := compilable(s.tree); err != nil {
 		return nil, err
 	}
-	if err := s.compile(l); err != nil {
+	if err := s.compile(); err != nil {
 		return nil, err
 	}
 	return s, nil

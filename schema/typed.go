@@ -36,15 +36,6 @@ func For[T any]() (*Typed[T], error) {
 // Schema returns the schema for models. Its Check finds what Decode finds.
 func (t *Typed[T]) Schema() *Schema { return t.schema }
 
-// WithLimits returns a copy whose checks use other limits.
-func (t *Typed[T]) WithLimits(l Limits) (*Typed[T], error) {
-	s, err := t.schema.WithLimits(l)
-	if err != nil {
-		return nil, err
-	}
-	return &Typed[T]{s}, nil
-}
-
 // Decode turns a document into a fresh value, or says everything that is wrong with it, in canonical order.
 // With issues the value is the zero value. Strings share memory in pieces of up to 4 KiB, so that one that is
 // kept keeps no more than that.

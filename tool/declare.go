@@ -12,7 +12,6 @@ import (
 
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/policy"
-	"github.com/retake-go/retake/schema"
 )
 
 // Declared is what a tool declares of its calls. The zero value declares nothing: a call may have an effect,
@@ -36,7 +35,6 @@ type declarations struct {
 	declared Declared
 	// correction and transport are the layers that the tool has of its own.
 	correction, transport policy.Layer
-	compile               schema.CompileLimits
 	// needs reports whether a call needs approval, and takes is the type of arguments that it takes; may be
 	// nil.
 	needs func(args []byte) bool
@@ -48,7 +46,7 @@ type declarations struct {
 // declare is what the options of a tool declare. The error says that it has no function, or that an option is
 // not for its type of arguments.
 func declare(isNil bool, args reflect.Type, opts []Option) (declarations, error) {
-	d := declarations{compile: schema.DefaultCompileLimits()}
+	var d declarations
 	for _, o := range opts {
 		o(&d)
 	}
@@ -120,12 +118,6 @@ func WithPolicy(l policy.Layer) Option { return own("tool.WithPolicy", l) }
 // WithTransport is [WithPolicy] for calls that do not come through: it overrides the transport layer.
 func WithTransport(l policy.Layer) Option {
 	return func(d *declarations) { d.transport = from("tool.WithTransport", l).Over(d.transport) }
-}
-
-// WithCompileLimits lets [Raw] compile a larger schema than [schema.DefaultCompileLimits] allows. The types
-// of [New] need no such limit.
-func WithCompileLimits(l schema.CompileLimits) Option {
-	return func(d *declarations) { d.compile = cmp.Or(l, d.compile) }
 }
 
 // own lays what an option says over the tool's layer for calls that cannot be used.

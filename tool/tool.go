@@ -124,7 +124,7 @@ func Raw(
 	if err != nil {
 		return nil, fmt.Errorf("tool %q: %w", name, err)
 	}
-	s, err := schema.CompileWithin(said.compile, parameters)
+	s, err := schema.Compile(parameters)
 	if err != nil {
 		return nil, fmt.Errorf("tool %q: parameters: %w", name, err)
 	}

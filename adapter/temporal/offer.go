@@ -59,7 +59,7 @@ func (a *agent) outputSchema(o *output) (s *schema.Schema, err error) {
 		return nil, nil
 	}
 	if o.Type == "" {
-		s, err = schema.CompileWithin(compiledBefore, o.Schema)
+		s, err = schema.Compile(o.Schema)
 	} else {
 		s, err = a.registered(o)
 	}
@@ -76,9 +76,6 @@ func (o *output) limits() schema.Limits {
 	values := cmp.Or(o.MaxValues, schema.DefaultLimits().MaxValues)
 	return schema.Limits{MaxBytes: o.MaxBytes, MaxDepth: o.MaxDepth, MaxValues: values}
 }
-
-// compiledBefore allows what the caller of the run allowed: its schema was compiled there.
-var compiledBefore = schema.CompileLimits{MaxSubschemas: 10_000_000, MaxPatternBytes: 10_000_000}
 
 // registered returns the worker's own schema of a Go type.
 func (a *agent) registered(o *output) (*schema.Schema, error) {
