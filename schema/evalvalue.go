@@ -172,12 +172,8 @@ func (f *collector) number() {
 	}
 }
 
-// isAmong reports whether the value is one of some. Objects and arrays are only written out where one of them
-// is an object or array, too.
+// isAmong reports whether the value is one of some.
 func (f *collector) isAmong(values map[key]bool) bool {
-	if f.v.kind&(kindObject|kindArray) != 0 && !f.n.nested {
-		return false
-	}
 	return f.spend(f.v.size()) && values[f.v.key()]
 }
 
