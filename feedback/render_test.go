@@ -17,7 +17,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
-	"github.com/retake-go/retake/feedback/prompt"
+	"github.com/retake-go/retake/internal/prompt"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew; inspect the diff before it is committed")

@@ -11,7 +11,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
-	"github.com/retake-go/retake/feedback/prompt"
+	"github.com/retake-go/retake/internal/prompt"
 )
 
 // item is feedback on a call of a tool with as many issues.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
-	"github.com/retake-go/retake/feedback/prompt"
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/prompt"
 	"github.com/retake-go/retake/limit/limiter"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
@@ -58,7 +58,8 @@ type Config struct {
 	// without jitter, set "jitter: none" in the policy.
 	Seed string
 	// System is the system prompt: a text, or a template that is rendered for each model call and can show
-	// feedback and slices. A template is a text with "{{"; see package feedback/prompt.
+	// feedback and slices. A template is a text with "{{": a text/template with functions
+	// that docs/prompts.md lists.
 	System string
 	// Feedback is a text or template for the feedback to the model; empty means the default text.
 	Feedback string

@@ -9,7 +9,7 @@ var Layers = [][]string{
 	{"backoff", "fault", "reducer", "message"},
 	{"extract", "internal/contain", "internal/talk", "internal/typed"},
 	{"policy", "feedback", "ratelimit", "schema"},
-	{"feedback/prompt", "limit", "loop/projection"},
+	{"internal/prompt", "limit", "loop/projection"},
 	{"session", "tool", "policy/file", "result"},
 	{"loop/machine", "internal/simulate", "limit/limiter"},
 	{"journal", "loop/observe", "loop/planner"},
@@ -31,7 +31,7 @@ var Pure = []string{
 	"internal/fields", "internal/masked",
 	"internal/sealedline", "internal/seq", "internal/talk", "internal/typed", "backoff", "fault", "ratelimit",
 	"reducer", "message", "extract", "policy", "feedback",
-	"feedback/prompt", "result", "session", "loop/projection", "loop/machine", "limit", "internal/simulate",
+	"internal/prompt", "result", "session", "loop/projection", "loop/machine", "limit", "internal/simulate",
 }
 
 // BannedImports are the packages that a pure package must not import, with the reason. A path includes the

@@ -10,8 +10,8 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
-	"github.com/retake-go/retake/feedback/prompt"
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/prompt"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"

@@ -1,5 +1,5 @@
-// Package prompt parses prompt templates: text/template with functions that read feedback, history and
-// session slices. A rendering is a pure function of its data. Its loops, recursion and output are limited, so
+// Package prompt has the templates of a run's prompts and feedback (loop.Config.System and Feedback):
+// text/template with functions that read feedback, history and session slices. A rendering is a pure function of its data. Its loops, recursion and output are limited, so
 // it always ends.
 package prompt
 
@@ -40,7 +40,7 @@ type View interface {
 	Slice(name string) ([]json.RawMessage, bool)
 }
 
-// Template is a text/template with the functions of [Funcs] and [Data] as ".". Make it with [Parse]. It is
+// Template is a text/template with functions that read [Data], and Data as ".". Make it with [Parse]. It is
 // safe for concurrent use.
 type Template struct {
 	text string
@@ -88,9 +88,6 @@ func compiled(text string) (*template.Template, error) {
 	}
 	return base, nil
 }
-
-// String returns the text that was parsed.
-func (t *Template) String() string { return t.text }
 
 // Render renders the template. Errors are a result longer than 64 KiB, which is not cut because half a
 // prompt is useless; work beyond a million units (a round of a range is 20, a call of a template 100); a
@@ -140,7 +137,7 @@ func (t *Template) execute(out *bounded, d Data) error {
 // bound returns all functions of one rendering.
 func bound(d Data, m *meter) template.FuncMap {
 	all := m.funcs()
-	maps.Copy(all, funcs(func() Data { return d }))
+	maps.Copy(all, d.funcs())
 	return all
 }
 

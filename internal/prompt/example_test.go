@@ -5,7 +5,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
-	"github.com/retake-go/retake/feedback/prompt"
+	"github.com/retake-go/retake/internal/prompt"
 )
 
 // One prompt for the first attempt, which has no feedback, and for all later ones.

@@ -15,8 +15,8 @@ import (
 	"github.com/retake-go/retake/feedback"
 )
 
-// Data is the data of a template: "." and the results of [Funcs]. Make it with [NewData]; the zero value is a
-// first attempt without a session.
+// Data is the data of a template: "." and the results of its functions. Make it with [NewData]; the zero value
+// is a first attempt without a session.
 type Data struct {
 	// Attempt is the number of the attempt that the prompt is for, from 1. MaxAttempts is its limit; negative
 	// means none, 0 unknown.
@@ -33,8 +33,7 @@ type Data struct {
 	lim  feedback.Limits
 }
 
-// NewData returns the data for the prompt of an attempt. The view may be nil. If attempt is 0, both numbers
-// are those of the latest feedback.
+// NewData returns the data for the prompt of an attempt. The view may be nil.
 func NewData(view View, attempt, maxAttempts int, lim feedback.Limits) Data {
 	d := Data{Attempt: max(attempt, 1), MaxAttempts: maxAttempts, view: view, lim: lim}
 	if view == nil {
@@ -43,13 +42,8 @@ func NewData(view View, attempt, maxAttempts int, lim feedback.Limits) Data {
 	for f := range view.Feedback() {
 		d.History = append(d.History, shown(f, lim))
 	}
-	f, ok := view.LatestFeedback("")
-	if !ok {
-		return d
-	}
-	d.Feedback = shown(f, lim)
-	if attempt == 0 {
-		d.Attempt, d.MaxAttempts = f.Attempt+1, f.MaxAttempts
+	if f, ok := view.LatestFeedback(""); ok {
+		d.Feedback = shown(f, lim)
 	}
 	return d
 }
@@ -70,9 +64,8 @@ func (d Data) feedbackFor(tool string) *FeedbackView {
 	return nil
 }
 
-// Funcs returns functions that read feedback, for your own text/template. Each call reads the view, which may
-// be nil, anew. They do not fail at a first attempt: feedback is nil (see [FeedbackView]), and lists are
-// empty.
+// funcs returns the functions that read the data. They do not fail at a first attempt: feedback is nil (see
+// [FeedbackView]), and lists are empty.
 //
 //	feedback           the feedback that this attempt answers, or nil
 //	feedbackFor "tool" the same for one tool
@@ -83,21 +76,17 @@ func (d Data) feedbackFor(tool string) *FeedbackView {
 //	quote "text"       the text quoted by [feedback.Quote]
 //	json value         the value as JSON with sorted members and no marker in it
 //	values "slice"     the values of a session slice; an unknown name is an error
-func Funcs(view View) template.FuncMap {
-	return funcs(func() Data { return NewData(view, 0, 0, feedback.DefaultLimits()) })
-}
-
-func funcs(data func() Data) template.FuncMap {
+func (d Data) funcs() template.FuncMap {
 	return template.FuncMap{
-		"feedback":    func() *FeedbackView { return data().Feedback },
-		"feedbackFor": func(tool string) *FeedbackView { return data().feedbackFor(tool) },
-		"history":     func() []*FeedbackView { return data().History },
-		"issues":      func() []feedback.Line { return data().Feedback.Issues() },
-		"attempt":     func() int { return max(data().Attempt, 1) },
-		"maxAttempts": func() int { return data().MaxAttempts },
+		"feedback":    func() *FeedbackView { return d.Feedback },
+		"feedbackFor": d.feedbackFor,
+		"history":     func() []*FeedbackView { return d.History },
+		"issues":      d.Feedback.Issues,
+		"attempt":     func() int { return max(d.Attempt, 1) },
+		"maxAttempts": func() int { return d.MaxAttempts },
 		"quote":       feedback.Quote,
 		"json":        safeJSON,
-		"values":      func(slice string) ([]any, error) { return data().values(slice) },
+		"values":      d.values,
 	}
 }
 
