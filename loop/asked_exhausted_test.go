@@ -30,7 +30,7 @@ import (
 func TestAPersonSaysWhatFollowsAnExhaustion(t *testing.T) {
 	one := policy.DefaultSet()
 	one.Answer.MaxAttempts = new(1)
-	ladder := planner.NewLadder()
+	ladder := planner.Ladder{}
 	ladder.Ask = time.Hour
 	for verdict, replies := range map[machine.Ruling][]looptest.Turn{
 		machine.GoOn:   {looptest.Say("R-1"), looptest.Say(`{"number":"R-1"}`)},
@@ -126,7 +126,7 @@ func TestAnAnswerComesAfterTheAdjustmentOfThePolicy(t *testing.T) {
 func TestAMessageLeavesAnExhaustionToPeople(t *testing.T) {
 	one := policy.DefaultSet()
 	one.Answer.MaxAttempts = new(1)
-	ladder := planner.NewLadder()
+	ladder := planner.Ladder{}
 	ladder.Ask = time.Hour
 	s := newSession(t)
 	approver := func(context.Context, loop.PersonQuestion) (machine.Response, error) {

@@ -30,7 +30,7 @@ func TestARateLimitIsInTheRecord(t *testing.T) {
 	var asked []planner.Question
 	ladder := planner.PlannerFunc(func(ctx context.Context, q planner.Question) (machine.Plan, error) {
 		asked = append(asked, q)
-		return planner.NewLadder("backup").Plan(ctx, q)
+		return planner.Ladder{Models: []string{"backup"}}.Plan(ctx, q)
 	})
 	cfg := loop.Config{Consult: []fault.Class{fault.RateLimit}}
 	options := func() []loop.Option {

@@ -44,7 +44,7 @@ func envelope(t *testing.T, f *degrade.Fallbacks, cfg loop.Config, turns []loopt
 
 func TestLLMParsingFailsToItsText(t *testing.T) {
 	talk := looptest.Say("Your fixture.Booking is R-1.")
-	for _, next := range []planner.Planner{nil, planner.NewLadder()} {
+	for _, next := range []planner.Planner{nil, planner.Ladder{}} {
 		answer, err := fixture.Generate[fixture.Receipt](t.Context(), looptest.NewModel(talk, talk, talk), fixture.NewSession(t), loop.Input{Prompt: "Book."}, loop.Config{}, loop.WithPlanner(degrade.PlainText{Next: next}))
 		require.NoError(t, err)
 		assert.True(t, answer.Degraded)
@@ -58,7 +58,7 @@ func TestLLMParsingFailsToItsText(t *testing.T) {
 
 func TestPlainTextPutsTheRestToTheNextPlanner(t *testing.T) {
 	bad := looptest.Call(fixture.Call("book_room", `{}`))
-	for _, next := range []planner.Planner{nil, planner.NewLadder()} {
+	for _, next := range []planner.Planner{nil, planner.Ladder{}} {
 		_, err := fixture.Run(t.Context(), looptest.NewModel(bad, bad, bad), fixture.NewSession(t), loop.Input{Prompt: "Book."}, loop.Config{Tools: fixture.BookRoom(t, fixture.Booked)}, loop.WithPlanner(degrade.PlainText{Next: next}))
 		require.ErrorIs(t, err, policy.ReasonAttemptsExhausted)
 	}

@@ -21,7 +21,7 @@ func ExampleLadder() {
 		State: ratelimit.Parse(map[string][]string{"X-Ratelimit-Remaining-Tokens-Day": {"0"}}, time.Now()),
 	}
 	s, _ := session.New(session.Config{ID: "order-42"})
-	l, _ := loop.New(looptest.NewModel(looptest.Fail(limited)), loop.Config{Consult: []fault.Class{fault.RateLimit, fault.Quota}}, loop.WithPlanner(planner.NewLadder("backup")), loop.WithModels(map[string]loop.Model{"backup": looptest.NewModel(looptest.Say("Hello."))}))
+	l, _ := loop.New(looptest.NewModel(looptest.Fail(limited)), loop.Config{Consult: []fault.Class{fault.RateLimit, fault.Quota}}, loop.WithPlanner(planner.Ladder{Models: []string{"backup"}}), loop.WithModels(map[string]loop.Model{"backup": looptest.NewModel(looptest.Say("Hello."))}))
 	r, err := l.Run(context.Background(), s, loop.Input{Prompt: "Say hello."})
 	fmt.Println(r.Text, r.Warnings, err)
 	// Output: Hello. [went on with model backup: rate_limit, tokens_per_day used up] <nil>

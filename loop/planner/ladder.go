@@ -16,43 +16,36 @@ import (
 )
 
 // Ladder is a [Planner] for rate limits. If the window of a day is used up, it switches to the next model
-// (switch_provider); for the window of an hour it waits long, for any other it waits shortly. If the wait
-// exceeds its limit or no attempt is left, it also switches to the next model; without a next model, the run
-// ends. If no window is used up, it follows the policy and switches when the policy stops. It ends the run at
+// (switch_provider); for the window of an hour it waits long, for any other it waits shortly. If nobody says for
+// how long, it waits an hour or a minute. If the wait is more than two hours or ten minutes, or no attempt is
+// left, it also switches to the next model; without a next model, the run ends. If no window is used up, it follows the policy and switches when the policy stops. It ends the run at
 // an exhaustion of the correction plane or of a tool. With Ask, a person is asked before it ends a run that
 // is exhausted.
 //
 // It can only wait if it is asked before the policy. Name the classes for that in loop.Config.Consult, above
-// all [fault.RateLimit] and [fault.Quota]. Make one with [NewLadder]. It is safe for concurrent use and has
-// no state.
+// all [fault.RateLimit] and [fault.Quota]. The zero value has no further model. It is safe for concurrent use
+// and has no state.
 type Ladder struct {
 	// Models are the names of further models, in order, as in loop.WithModels. A run with a model that is not
 	// in the list goes on with the first.
 	Models []string
-	// Long is the wait for windows of an hour, Short for shorter windows and those of unknown length.
-	Long, Short Wait
 	// Ask is how long a person is asked where the ladder would give up, at every exhaustion of the run: see
 	// [machine.AskExhausted]. 0 asks nobody.
 	Ask time.Duration
 }
 
-// Wait limits one kind of wait.
-type Wait struct {
-	// Unknown is the wait if neither the server nor the window gives one; more than 0.
-	Unknown time.Duration
-	// Max is the longest wait; for a longer one the ladder switches to the next model. At least Unknown.
-	Max time.Duration
+// kind is a kind of wait: its name as a step, the wait if neither the server nor the window gives one, and the
+// longest one.
+type kind struct {
+	step          string
+	unknown, most time.Duration
 }
 
-// NewLadder returns a ladder with the default waits: an hour (at most two) for Long, and a minute (at most
-// ten) for Short.
-func NewLadder(models ...string) Ladder {
-	return Ladder{
-		Models: models,
-		Long:   Wait{Unknown: time.Hour, Max: 2 * time.Hour},
-		Short:  Wait{Unknown: time.Minute, Max: 10 * time.Minute},
-	}
-}
+// longWait is for windows of an hour, shortWait for shorter windows and those of unknown length.
+var (
+	longWait  = kind{"long_wait", time.Hour, 2 * time.Hour}
+	shortWait = kind{"short_wait", time.Minute, 10 * time.Minute}
+)
 
 // Validate reports everything that is wrong with the ladder, joined. It returns nil if it is valid.
 func (l Ladder) Validate() error {
@@ -65,29 +58,15 @@ func (l Ladder) Validate() error {
 			errs = append(errs, fmt.Errorf("models[%d]: %q appears twice; the ladder would never get past it", n, m))
 		}
 	}
-	for _, w := range []struct {
-		path string
-		Wait
-	}{{"long", l.Long}, {"short", l.Short}} {
-		if w.Unknown <= 0 {
-			errs = append(errs, fmt.Errorf("%s.unknown: %v is not a wait; write more than 0", w.path, w.Unknown))
-		}
-		if w.Max < w.Unknown {
-			errs = append(errs, fmt.Errorf("%s.max: %v is less than %s.unknown; write at least %v", w.path, w.Max,
-				w.path, w.Unknown))
-		}
-	}
 	if l.Ask < 0 {
 		errs = append(errs, fmt.Errorf("ask: %v is no time; write 0 or more", l.Ask))
 	}
 	return errors.Join(errs...)
 }
 
-// The steps of a ladder, as the notes of its plans name them.
+// The other steps of a ladder, as the notes of its plans name them.
 const (
 	switchProvider = "switch_provider"
-	longWait       = "long_wait"
-	shortWait      = "short_wait"
 	followPolicy   = "follow_policy"
 	giveUp         = "give_up"
 	askPeople      = "ask_people"
@@ -120,9 +99,9 @@ func (l Ladder) answer(q Question) (step string, plan machine.Plan) {
 	case period == 0 || period >= 24*time.Hour || q.Exhausted || lastAttempt(q.Position):
 		return l.next(q, w.Name)
 	case period >= time.Hour:
-		return l.wait(q, longWait, l.Long, max(w.ResetsIn.Duration, asked(q)), w.Name)
+		return l.wait(q, longWait, max(w.ResetsIn.Duration, asked(q)), w.Name)
 	}
-	return l.wait(q, shortWait, l.Short, cmp.Or(asked(q), w.ResetsIn.Duration), w.Name)
+	return l.wait(q, shortWait, cmp.Or(asked(q), w.ResetsIn.Duration), w.Name)
 }
 
 // lastAttempt reports whether no attempt is left, so that a wait cannot help.
@@ -148,16 +127,14 @@ func asked(q Question) time.Duration {
 }
 
 // wait waits within the limit. If the wait is longer or does not fit the deadline, it takes the next model.
-func (l Ladder) wait(
-	q Question, step string, bound Wait, delay time.Duration, window string,
-) (string, machine.Plan) {
+func (l Ladder) wait(q Question, of kind, delay time.Duration, window string) (string, machine.Plan) {
 	if delay <= 0 {
-		delay = bound.Unknown
+		delay = of.unknown
 	}
-	if delay > bound.Max || (!q.Deadline.IsZero() && delay >= q.Deadline.Sub(q.At)) {
+	if delay > of.most || (!q.Deadline.IsZero() && delay >= q.Deadline.Sub(q.At)) {
 		return l.next(q, window)
 	}
-	return step, machine.Plan{Do: machine.Fallback, Delay: delay, Note: window}
+	return of.step, machine.Plan{Do: machine.Fallback, Delay: delay, Note: window}
 }
 
 // next takes the next model. It ends the run if there is none, or if a tool failed, since another model

@@ -56,7 +56,7 @@ func TestSwitchProviderLongWaitShortWait(t *testing.T) {
 			exact.Transport.Backoff = new(backoff.Exponential(time.Second, 2*backoff.One))
 			exact.Transport.Backoff.Jitter.Kind = backoff.NoJitter
 			first, backup := looptest.NewModel(looptest.Fail(tt.cause), looptest.Say("first")), looptest.NewModel(looptest.Say("backup"))
-			r, err := fixture.Run(t.Context(), first, fixture.NewSession(t), loop.Input{Prompt: "Hello."}, loop.Config{Policy: &exact, Consult: []fault.Class{fault.RateLimit}}, loop.WithPlanner(planner.NewLadder("backup")), loop.WithModels(map[string]loop.Model{"backup": backup}), loop.WithClock(looptest.NewClock()))
+			r, err := fixture.Run(t.Context(), first, fixture.NewSession(t), loop.Input{Prompt: "Hello."}, loop.Config{Policy: &exact, Consult: []fault.Class{fault.RateLimit}}, loop.WithPlanner(planner.Ladder{Models: []string{"backup"}}), loop.WithModels(map[string]loop.Model{"backup": backup}), loop.WithClock(looptest.NewClock()))
 			require.NoError(t, err)
 			assert.Equal(t, tt.model, r.Text)
 			assert.Equal(t, tt.waited, r.Waited)
@@ -73,7 +73,7 @@ func TestAWindowIsAsLongAsItSays(t *testing.T) {
 		var q planner.Question
 		q.Plane, q.MaxAttempts, w.Remaining = fault.Transport, 4, ratelimit.Of(0)
 		q.RateLimit.Windows = []ratelimit.Window{w}
-		plan, err := planner.NewLadder("backup").Plan(t.Context(), q)
+		plan, err := planner.Ladder{Models: []string{"backup"}}.Plan(t.Context(), q)
 		require.NoError(t, err)
 		assert.Equal(t, "long_wait "+w.Name, plan.Note)
 	}
@@ -82,7 +82,7 @@ func TestAWindowIsAsLongAsItSays(t *testing.T) {
 func TestALadderThatEndsNamesTheLastCause(t *testing.T) {
 	last := errors.New("no such luck")
 	backup := looptest.NewModel(looptest.Fail(fmt.Errorf("%w: %w", last, fixture.Refused{Class: fault.Auth})))
-	_, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Fail(day())), fixture.NewSession(t), loop.Input{Prompt: "Hello."}, loop.Config{Consult: []fault.Class{fault.RateLimit}}, loop.WithPlanner(planner.NewLadder("backup")), loop.WithModels(map[string]loop.Model{"backup": backup}))
+	_, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Fail(day())), fixture.NewSession(t), loop.Input{Prompt: "Hello."}, loop.Config{Consult: []fault.Class{fault.RateLimit}}, loop.WithPlanner(planner.Ladder{Models: []string{"backup"}}), loop.WithModels(map[string]loop.Model{"backup": backup}))
 	require.ErrorIs(t, err, last)
 	require.ErrorIs(t, err, policy.ReasonNotRetryable)
 	var limited *fault.RateLimitError
@@ -90,20 +90,19 @@ func TestALadderThatEndsNamesTheLastCause(t *testing.T) {
 }
 
 func TestLaddersAreChecked(t *testing.T) {
-	require.NoError(t, planner.NewLadder().Validate())
-	l := planner.NewLadder("a", "", "a")
-	l.Long.Max, l.Short.Unknown = time.Minute, 0
+	require.NoError(t, planner.Ladder{}.Validate())
+	l := planner.Ladder{Models: []string{"a", "", "a"}}
+	l.Ask = -time.Minute
 	err := l.Validate()
 	require.EqualError(t, err, "models[1]: a model needs a name; use its name in WithModels\n"+
 		"models[2]: \"a\" appears twice; the ladder would never get past it\n"+
-		"long.max: 1m0s is less than long.unknown; write at least 1h0m0s\n"+
-		"short.unknown: 0s is not a wait; write more than 0")
+		"ask: -1m0s is no time; write 0 or more")
 	_, planned := l.Plan(t.Context(), planner.Question{})
 	require.ErrorContains(t, planned, "ladder: models[1]")
 }
 
 func TestALadderDoesNotWaitForAToolForEver(t *testing.T) {
-	l := planner.NewLadder("backup")
+	l := planner.Ladder{Models: []string{"backup"}}
 	q := planner.Question{Question: machine.Question{Plane: fault.Transport, Tool: "pay",
 		Failure: fault.Failure{Class: fault.Quota}}}
 	q.Attempt, q.MaxAttempts = 4, 4

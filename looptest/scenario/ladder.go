@@ -11,7 +11,7 @@ import (
 
 // setLadder makes a ladder the planner: it answers by itself.
 func (sc *story) setLadder(l *line) error {
-	ladder := planner.NewLadder(split(l.body, "\n")...)
+	ladder := planner.Ladder{Models: split(l.body, "\n")}
 	if l.has("ask") {
 		var err error
 		if ladder.Ask, err = duration("ask", l.args["ask"]); err != nil {

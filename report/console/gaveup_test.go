@@ -25,7 +25,7 @@ func TestTheInboxAsksWhatIsToFollow(t *testing.T) {
 	require.NoError(t, err)
 	s, err := session.New(session.Config{ID: "stuck", Journal: j})
 	require.NoError(t, err)
-	ladder := planner.NewLadder()
+	ladder := planner.Ladder{}
 	ladder.Ask = time.Hour
 	var text []byte
 	_, err = fixture.Generate[fixture.Receipt](t.Context(), looptest.NewModel(fixture.Repeat(looptest.Say("no"), 3)...), s, loop.Input{Prompt: "Book."}, loop.Config{},
