@@ -60,7 +60,7 @@ func TestAToolAsksItsContext(t *testing.T) {
 		[]any{"order-42", 2, 3, 2, true, 1, true, 2},
 		[]any{"order-42", 2, 3, 3, true, 2, true, 3},
 	}, seen)
-	last, _ := session.ViewIn(s.State(), failed).Last()
+	last, _ := session.View(s.State(), failed).Last()
 	assert.JSONEq(t, `{"page":3}`, string(last.Progress))
 	_, ok := loop.View(t.Context())
 	assert.False(t, ok)

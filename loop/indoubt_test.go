@@ -178,7 +178,7 @@ func TestACallOfAReadOnlyToolIsNeverInDoubt(t *testing.T) {
 			if stopped := errors.Is(c.end, context.Canceled); !stopped {
 				require.NoError(t, err)
 				require.Len(t, result.ToolFailures, 1, "it has failed")
-				for _, e := range session.View(s, told).All() {
+				for _, e := range session.View(s.State(), told).All() {
 					heard = append(heard, e)
 				}
 				require.Len(t, heard, 1)

@@ -130,7 +130,7 @@ func TestAnEventThatNobodyHearsIsAWarning(t *testing.T) {
 	assert.Equal(t, []string{
 		`tool book emitted the event "boked", which no reducer hears: bind a reducer to it, or name it in session.Config.Events`,
 	}, result.Warnings, "once")
-	assert.Equal(t, 2, session.ViewIn(s.State(), count).Len())
+	assert.Equal(t, 2, session.View(s.State(), count).Len())
 
 	cfg.Events = []string{"audited", "Not a name"}
 	_, err = session.New(cfg)

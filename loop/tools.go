@@ -158,7 +158,7 @@ func (p *process) invocation(run machine.ToolRun) tool.Invocation {
 
 type viewKey struct{}
 
-// View returns the session of the run when the call of a tool began. It is read-only; session.ViewIn reads
+// View returns the session of the run when the call of a tool began. It is read-only; session.View reads
 // its slices. ok is false if the context is not that of a run; on Temporal also if the worker gives no view.
 func View(ctx context.Context) (view session.State, ok bool) {
 	switch v := ctx.Value(viewKey{}).(type) {

@@ -23,30 +23,17 @@ const (
 	OpNone OpKind = "none"
 )
 
-// kindEntry describes a kind: how many values it takes (most < 0 means any number), and its verb as text.
-type kindEntry struct {
-	kind        OpKind
-	least, most int
-	phrase      string
-}
-
-var kinds = [...]kindEntry{
-	{OpAppend, 1, 1, "append to"},
-	{OpExtend, 0, -1, "extend"},
-	{OpReplace, 0, -1, "replace"},
-	{OpClear, 0, 0, "clear"},
-	{OpNone, 0, 0, "leave"},
-	{"", 1, 0, "unknown change of"}, // fits no number of values
-}
-
-// find returns the entry of a kind, or the last entry if the kind is unknown.
-func find(kind OpKind) (entry *kindEntry, known bool) {
-	for n := range kinds {
-		if entry = &kinds[n]; entry.kind == kind {
-			return entry, kind != ""
-		}
+// takes reports how many values a kind takes. most < 0 means any number; no number fits an unknown kind.
+func (k OpKind) takes() (least, most int) {
+	switch k {
+	case OpAppend:
+		return 1, 1
+	case OpExtend, OpReplace:
+		return 0, -1
+	case OpClear, OpNone:
+		return 0, 0
 	}
-	return entry, false
+	return 1, 0
 }
 
 // Keeps reports whether the operation keeps all existing values. A log allows only such operations.
@@ -75,12 +62,6 @@ func Clear[T any]() Change[T] { return Change[T]{Kind: OpClear} }
 // None leaves the slice as it is.
 func None[T any]() Change[T] { return Change[T]{Kind: OpNone} }
 
-// Validate returns an error if the kind is unknown or has another number of values, else nil.
-func (c Change[T]) Validate() error { return checkShape(c.Kind, len(c.Values)) }
-
-// Changes reports whether the change does anything.
-func (c Change[T]) Changes() bool { return changes(c.Kind, len(c.Values)) }
-
 // Apply returns the values of the view after the change, in a new slice that is never nil. Use it to test
 // reducers. An invalid change changes nothing.
 func (c Change[T]) Apply(view View[T]) []T {
@@ -89,7 +70,7 @@ func (c Change[T]) Apply(view View[T]) []T {
 		held = append(held, v)
 	}
 	switch {
-	case c.Validate() != nil || c.Kind == OpNone:
+	case checkShape(c.Kind, len(c.Values)) != nil || c.Kind == OpNone:
 		return held
 	case c.Kind.Keeps():
 		return append(held, c.Values...)
@@ -97,27 +78,19 @@ func (c Change[T]) Apply(view View[T]) []T {
 	return append([]T{}, c.Values...)
 }
 
+// checkShape says what would be right of a change with an unknown kind, or with a number of values that its
+// kind does not take.
 func checkShape(kind OpKind, values int) error {
-	k, known := find(kind)
-	if known && values >= k.least && (k.most < 0 || values <= k.most) {
-		return nil
-	}
-	return invalid(kind, values)
-}
-
-// invalid says what would be right of a change with an unknown kind, or with a number of values that its kind
-// does not take.
-func invalid(kind OpKind, values int) error {
-	k, known := find(kind)
+	least, most := kind.takes()
 	switch {
+	case values >= least && (most < 0 || values <= most):
+		return nil
 	case kind == "":
 		return errors.New("a change without a kind: use Append, Extend, Replace, Clear or None")
-	case !known:
+	case least > most && most == 0:
 		return fmt.Errorf("unknown kind of change %q", string(kind))
-	case k.most == 0:
+	case most == 0:
 		return fmt.Errorf("%s takes no values, got %d", kind, values)
 	}
 	return fmt.Errorf("%s takes exactly one value, got %d", kind, values)
 }
-
-func changes(kind OpKind, values int) bool { return kind == OpReplace || kind == OpClear || values > 0 }

@@ -36,12 +36,12 @@ func Example() {
 	fmt.Println(change.Apply(cart), err)
 
 	op, err := reducer.Encode("cart", change)
-	fmt.Println(op, err)
+	fmt.Println(op.Kind, op.Slice, string(op.Values[0]), err)
 
 	_, err = add(cart, ItemAdded{SKU: "tea", Qty: 1})
 	fmt.Println(err)
 	// Output:
 	// [{tea 1} {cup 2}] <nil>
-	// append to cart: {"qty":2,"sku":"cup"} <nil>
+	// append cart {"qty":2,"sku":"cup"} <nil>
 	// tea is in the cart already
 }

@@ -1,7 +1,6 @@
 package reducer
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -22,7 +21,7 @@ type Op struct {
 // one that names the value if a value has no JSON form; its cause has the same text in every run.
 func Encode[T any](slice string, c Change[T]) (Op, error) {
 	op := Op{Slice: slice, Kind: c.Kind}
-	if err := c.Validate(); err != nil {
+	if err := checkShape(c.Kind, len(c.Values)); err != nil {
 		return Op{}, err
 	}
 	if len(c.Values) == 0 {
@@ -44,21 +43,4 @@ func Encode[T any](slice string, c Change[T]) (Op, error) {
 func (o Op) Validate() error { return checkShape(o.Kind, len(o.Values)) }
 
 // Changes reports whether the operation does anything.
-func (o Op) Changes() bool { return changes(o.Kind, len(o.Values)) }
-
-// String returns the operation on one line: `append to cart: {"sku":"tea"}`.
-func (o Op) String() string {
-	k, _ := find(o.Kind)
-	if len(o.Values) == 0 {
-		return k.phrase + " " + o.Slice
-	}
-	return k.phrase + " " + o.Slice + ": " + string(bytes.Join(raws(o.Values), []byte(", ")))
-}
-
-func raws(values []json.RawMessage) [][]byte {
-	out := make([][]byte, len(values))
-	for i, v := range values {
-		out[i] = v
-	}
-	return out
-}
+func (o Op) Changes() bool { return o.Kind == OpReplace || o.Kind == OpClear || len(o.Values) > 0 }

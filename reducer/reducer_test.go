@@ -20,21 +20,14 @@ func TestView(t *testing.T) {
 	assert.Equal(t, 3, v.Len())
 	assert.Equal(t, "b", v.At(1))
 
-	forth, back := []string{}, []string{}
+	forth := []string{}
 	for i, s := range v.All() {
 		assert.Equal(t, v.At(i), s)
 		if forth = append(forth, s); i == 1 {
 			break
 		}
 	}
-	for i, s := range v.Backward() {
-		assert.Equal(t, v.At(i), s)
-		if back = append(back, s); i == 1 {
-			break
-		}
-	}
 	assert.Equal(t, []string{"a", "b"}, forth)
-	assert.Equal(t, []string{"c", "b"}, back)
 	assert.Panics(t, func() { v.At(3) })
 }
 
@@ -44,9 +37,6 @@ func TestZeroViewIsEmpty(t *testing.T) {
 	assert.False(t, ok)
 	assert.Zero(t, v.Len())
 	for range v.All() {
-		t.Fatal("an empty view yielded a value")
-	}
-	for range v.Backward() {
 		t.Fatal("an empty view yielded a value")
 	}
 	assert.Panics(t, func() { v.At(0) })
@@ -103,7 +93,6 @@ func TestValidate(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			assert.EqualError(t, c.change.Validate(), c.want)
 			_, err := reducer.Encode("numbers", c.change)
 			assert.EqualError(t, err, c.want)
 			op := reducer.Op{Slice: "numbers", Kind: c.change.Kind, Values: make([]json.RawMessage, len(c.change.Values))}
@@ -112,34 +101,30 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-func TestOpAsText(t *testing.T) {
+func TestOps(t *testing.T) {
 	cases := map[string]struct {
 		change  reducer.Change[int]
-		text    string
 		wire    string
 		changes bool
 		keeps   bool
 	}{
-		"append":  {reducer.Append(1), "append to numbers: 1", `{"slice":"numbers","kind":"append","values":[1]}`, true, true},
-		"extend":  {reducer.Extend(1, 2), "extend numbers: 1, 2", `{"slice":"numbers","kind":"extend","values":[1,2]}`, true, true},
-		"replace": {reducer.Replace[int](), "replace numbers", `{"slice":"numbers","kind":"replace"}`, true, false},
-		"clear":   {reducer.Clear[int](), "clear numbers", `{"slice":"numbers","kind":"clear"}`, true, false},
-		"none":    {reducer.None[int](), "leave numbers", `{"slice":"numbers","kind":"none"}`, false, true},
+		"append":  {reducer.Append(1), `{"slice":"numbers","kind":"append","values":[1]}`, true, true},
+		"extend":  {reducer.Extend(1, 2), `{"slice":"numbers","kind":"extend","values":[1,2]}`, true, true},
+		"replace": {reducer.Replace[int](), `{"slice":"numbers","kind":"replace"}`, true, false},
+		"clear":   {reducer.Clear[int](), `{"slice":"numbers","kind":"clear"}`, true, false},
+		"none":    {reducer.None[int](), `{"slice":"numbers","kind":"none"}`, false, true},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			op, err := reducer.Encode("numbers", c.change)
 			require.NoError(t, err)
-			assert.Equal(t, c.text, op.String())
 			assert.Equal(t, c.changes, op.Changes())
-			assert.Equal(t, c.changes, c.change.Changes())
 			assert.Equal(t, c.keeps, op.Kind.Keeps())
 			wire, err := json.Marshal(op)
 			require.NoError(t, err)
 			assert.Equal(t, c.wire, string(wire))
 		})
 	}
-	assert.Equal(t, "unknown change of numbers", reducer.Op{Slice: "numbers", Kind: "swap"}.String())
 }
 
 func TestEncodeRefuses(t *testing.T) {

@@ -62,17 +62,6 @@ func (v View[T]) All() iter.Seq2[int, T] {
 	}
 }
 
-// Backward iterates over indices and values, newest first.
-func (v View[T]) Backward() iter.Seq2[int, T] {
-	return func(yield func(int, T) bool) {
-		for i := v.Len() - 1; i >= 0; i-- {
-			if !yield(i, v.source.At(i)) {
-				return
-			}
-		}
-	}
-}
-
 // list is a Go slice as a source.
 type list[T any] []T
 

@@ -95,7 +95,7 @@ func BenchmarkIterate100kValues(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		n := 0
-		for _, line := range session.View(s, cart).All() {
+		for _, line := range session.View(s.State(), cart).All() {
 			n += line.Qty
 		}
 		if n != 100_000 {

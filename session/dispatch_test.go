@@ -33,7 +33,7 @@ func change[T any](c reducer.Change[T], err error) reducer.Func[T, int] {
 
 func values[T any](s *session.Session, slice session.Slice[T]) []T {
 	all := []T{}
-	for _, v := range session.View(s, slice).All() {
+	for _, v := range session.View(s.State(), slice).All() {
 		all = append(all, v)
 	}
 	return all
@@ -68,7 +68,8 @@ func TestReducersOfAnEventSeeOneAnother(t *testing.T) {
 
 	ops, failure := session.DriverOf(s).Reduce(s.State(), event("paid", "2"))
 	require.Nil(t, failure)
-	assert.Equal(t, "[replace total: 14 append to audit: \"entry 2: 2\" replace total: 16]", fmt.Sprint(ops))
+	assert.Equal(t, []reducer.Op{op("total", reducer.OpReplace, "14"), op("audit", reducer.OpAppend, `"entry 2: 2"`),
+		op("total", reducer.OpReplace, "16")}, ops)
 	assert.Equal(t, []int{12}, values(s, total), "Reduce changes nothing")
 }
 
@@ -137,7 +138,7 @@ func TestFailuresOfReducers(t *testing.T) {
 			assert.Equal(t, fault.ReducerError{Reducer: "second", Payload: c.payload, Message: c.message, Panicked: c.panicked, Cause: returned.Cause}, *returned)
 			assert.Equal(t, []fault.ReducerError{*returned}, told)
 
-			recorded := values(s, session.ReducerErrorsLog())
+			recorded := s.State().ReducerErrors()
 			require.Len(t, recorded, 1)
 			assert.NoError(t, recorded[0].Cause, "a state holds no Go errors")
 			assert.Equal(t, c.message, recorded[0].Message)
@@ -267,10 +268,10 @@ func TestAReducerCannotWriteIntoTheSession(t *testing.T) {
 	_, failure := session.DriverOf(s).Reduce(s.State(), event("spoiled", ""))
 	require.NotNil(t, failure)
 	assert.Equal(t, before, snapshotOf(t, s))
-	held, _ := session.View(s, trip).Last()
+	held, _ := session.View(s.State(), trip).Last()
 	assert.Equal(t, []string{"Lisbon"}, held.Stops)
 	held.Stops[0] = "spoiled"
-	held, _ = session.View(s, trip).Last()
+	held, _ = session.View(s.State(), trip).Last()
 	assert.Equal(t, []string{"Lisbon"}, held.Stops)
 }
 
@@ -291,9 +292,9 @@ func TestConcurrentUse(t *testing.T) {
 		wg.Go(func() {
 			for range 50 {
 				state := s.State()
-				sum, _ := session.ViewIn(state, total).Last()
-				if sum != session.ViewIn(state, audit).Len() {
-					t.Errorf("a state between two events: %d and %d", sum, session.ViewIn(state, audit).Len())
+				sum, _ := session.View(state, total).Last()
+				if sum != session.View(state, audit).Len() {
+					t.Errorf("a state between two events: %d and %d", sum, session.View(state, audit).Len())
 				}
 				s.OnReducerError(func(fault.ReducerError) {})
 				if _, err := s.Snapshot(); err != nil {
@@ -305,14 +306,4 @@ func TestConcurrentUse(t *testing.T) {
 	wg.Wait()
 	assert.Equal(t, []int{400}, values(s, total))
 	assert.Equal(t, 400, len(s.State().ReducerErrors()))
-}
-
-func TestTheBuiltinLogsAreReadByTheirHandles(t *testing.T) {
-	state := session.State{}.AddFeedback(toolFeedback("book", 1)).AddAttempt(session.Attempt{Action: "book", Attempt: 1})
-	fb, ok := session.ViewIn(state, session.FeedbackLog()).Last()
-	require.True(t, ok)
-	assert.Equal(t, "book", fb.ToolName)
-	attempt, ok := session.ViewIn(state, session.AttemptsLog()).Last()
-	require.True(t, ok)
-	assert.Equal(t, 1, attempt.Attempt)
 }

@@ -18,8 +18,6 @@ var (
 		"callback), which would wait for itself: return the change, or dispatch the event afterwards")
 	// ErrNotHeld: only the run that holds the session may do this.
 	ErrNotHeld = errors.New("the session is not held: call Acquire first")
-	// ErrUnknownSlice: no slice of this name is declared.
-	ErrUnknownSlice = errors.New("unknown slice")
 )
 
 // Causes that only mistakes of the program have.
@@ -27,6 +25,7 @@ var (
 	errAdopted  = errors.New("the session has another id already")
 	errLogSlice = errors.New("a log slice allows only append and extend")
 	errBuiltin  = errors.New("only the loop writes to a built-in log")
+	errUnknown  = errors.New("unknown slice") // none of this name is declared
 	errKind     = errors.New("the slice is declared with another kind")
 )
 

@@ -56,7 +56,7 @@ func Example() {
 	cup := must(session.NewEvent("item_added", ItemAdded{SKU: "cup", Qty: 2}))
 	fmt.Println(s.Dispatch(tea, cup))
 
-	for _, line := range session.View(s, cart).All() {
+	for _, line := range session.View(s.State(), cart).All() {
 		fmt.Println(line.Qty, line.SKU)
 	}
 	// Output:
@@ -77,9 +77,9 @@ func ExampleSession_Dispatch() {
 	if errors.As(err, &failure) {
 		fmt.Println("payload:", failure.Payload)
 	}
-	recorded, _ := session.View(s, session.ReducerErrorsLog()).Last()
+	recorded := s.State().ReducerErrors()[0]
 	fmt.Println("recorded:", recorded.Message)
-	fmt.Println("lines:", session.View(s, cart).Len())
+	fmt.Println("lines:", session.View(s.State(), cart).Len())
 	// Output:
 	// told: cart.add
 	// returned: reducer "cart.add": a line needs at least one item
@@ -98,7 +98,7 @@ func ExampleRestore() {
 	fmt.Println(string(snapshot))
 
 	restored := must(session.Restore(cartConfig(), snapshot))
-	line, _ := session.View(restored, cart).Last()
+	line, _ := session.View(restored.State(), cart).Last()
 	fmt.Println(line.SKU)
 
 	_, err := session.Restore(session.Config{}, snapshot)

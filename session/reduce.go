@@ -38,7 +38,7 @@ func On[T, E any](slice Slice[T], eventName, reducerName string, fn reducer.Func
 		}
 		at, ok := in.find(slice.name)
 		if !ok {
-			return reducer.Op{}, badSlice(slice.name, ErrUnknownSlice)
+			return reducer.Op{}, badSlice(slice.name, errUnknown)
 		}
 		event, err := decode[E](payload)
 		if err != nil {
@@ -168,7 +168,7 @@ func (s State) apply(op reducer.Op) (State, error) {
 	}
 	at, ok := s.find(op.Slice)
 	if !ok {
-		return s, ErrUnknownSlice
+		return s, errUnknown
 	}
 	held, err := s.slots[at].changed(op)
 	if err != nil || !op.Changes() {

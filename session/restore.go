@@ -8,7 +8,7 @@ import (
 // Restore returns a session with the contents of a snapshot, including its conversation. Every slice of the
 // snapshot must be declared with the same kind, and every value must fit its type. Declared slices that the
 // snapshot does not have are empty. The config's id must be empty or that of the snapshot. The error joins
-// one for each fault, such as [ErrUnknownSlice]; [ParseContents] says what other snapshots it refuses.
+// one for each fault, such as a slice that is not declared; [ParseContents] says what other snapshots it refuses.
 func Restore(cfg Config, snapshot []byte) (*Session, error) {
 	held, err := ParseContents(snapshot)
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *Session) fit(state State) error {
 	for _, slot := range state.slots {
 		d, declared := s.declared[slot.name]
 		if !declared {
-			faults = append(faults, badSlice(slot.name, ErrUnknownSlice))
+			faults = append(faults, badSlice(slot.name, errUnknown))
 			continue
 		}
 		if d.kind != slot.kind {

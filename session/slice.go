@@ -2,9 +2,6 @@ package session
 
 import (
 	"reflect"
-
-	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/feedback"
 )
 
 // Kind is how a slice may change. The zero value is invalid.
@@ -18,7 +15,8 @@ const (
 	KindLog Kind = "log"
 )
 
-// The names of the built-in logs. Other slices cannot have them.
+// The names of the built-in logs: [State.Feedback], [State.Attempts] and [State.ReducerErrors]. Other slices
+// cannot have them.
 const (
 	nameFeedback      = "feedback"
 	nameAttempts      = "attempts"
@@ -58,27 +56,10 @@ type Slice[T any] struct {
 // StateSlice returns the handle of a state slice. A name is a lower-case letter and up to 63 more of a-z,
 // 0-9, "_", "." and "-"; [New] checks it. T is encoded as by encoding/json, except that member names match
 // exactly.
-func StateSlice[T any](name string) Slice[T] { return makeSlice[T](name, KindState) }
+func StateSlice[T any](name string) Slice[T] { return Slice[T]{name, KindState} }
 
 // LogSlice returns the handle of a log slice. Reducers may only append and extend.
-func LogSlice[T any](name string) Slice[T] { return makeSlice[T](name, KindLog) }
-
-// FeedbackLog returns the handle of the built-in log of feedback, for reading.
-func FeedbackLog() Slice[feedback.RetryFeedback] {
-	return LogSlice[feedback.RetryFeedback](nameFeedback)
-}
-
-// AttemptsLog returns the handle of the built-in log of attempts, for reading.
-func AttemptsLog() Slice[Attempt] { return LogSlice[Attempt](nameAttempts) }
-
-// ReducerErrorsLog returns the handle of the built-in log of reducer errors, for reading.
-func ReducerErrorsLog() Slice[fault.ReducerError] {
-	return LogSlice[fault.ReducerError](nameReducerErrors)
-}
-
-func makeSlice[T any](name string, kind Kind) Slice[T] {
-	return Slice[T]{name: name, kind: kind}
-}
+func LogSlice[T any](name string) Slice[T] { return Slice[T]{name, KindLog} }
 
 // Name returns the slice's name, as in snapshots and journals.
 func (s Slice[T]) Name() string { return s.name }

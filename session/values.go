@@ -9,41 +9,16 @@ import (
 	"github.com/retake-go/retake/reducer"
 )
 
-// View returns the current values of a slice of the session. Later changes of the session do not affect it.
-// Nothing is copied; values are decoded when they are read. View panics if the session does not declare the
-// slice with this kind and type.
-func View[T any](s *Session, slice Slice[T]) reducer.View[T] {
-	if d, ok := s.declared[slice.name]; !reserved(slice.name) && !(ok && d.same(slice.declaration())) {
-		panic(fmt.Sprintf("session: slice %q is not declared with this kind and type", slice.name))
-	}
-	return ViewIn(s.State(), slice)
-}
-
-// ViewIn returns the values of a slice in a state. It panics if the state has no such slice. A state does not
-// check Go types: reading a value that does not fit T panics. Only a state from another
-// program can have such a value.
-func ViewIn[T any](s State, slice Slice[T]) reducer.View[T] {
-	if source, ok := s.builtin(slice.name).(reducer.Source[T]); ok {
-		return reducer.NewView(source)
-	}
+// View returns the values of a slice in a state: View(s.State(), slice) are the current ones of a session.
+// Nothing is copied; values are decoded when they are read. View panics if the state has no such slice. A state
+// does not check Go types: reading a value that does not fit T panics. Only a handle of another type, or a state
+// from another program, can lead to that.
+func View[T any](s State, slice Slice[T]) reducer.View[T] {
 	at, ok := s.find(slice.name)
 	if !ok || s.slots[at].kind != slice.kind {
-		panic(fmt.Sprintf("session: the state has no slice %q of this kind and type", slice.name))
+		panic(fmt.Sprintf("session: the state has no slice %q of this kind", slice.name))
 	}
 	return reducer.NewView[T]((*typed[T])(&s.slots[at]))
-}
-
-// builtin returns the built-in log with the name, or nil.
-func (s State) builtin(name string) any {
-	switch name {
-	case nameFeedback:
-		return s.feedback
-	case nameAttempts:
-		return s.attempts
-	case nameReducerErrors:
-		return s.reducerErrors
-	}
-	return nil
 }
 
 // values are the contents of a slice: canonical JSON, oldest first.

@@ -80,7 +80,7 @@ func TestPayloadsMayBeWrittenInAnyWay(t *testing.T) {
 func held(t require.TestingT, s session.State, slices ...session.Slice[sold]) string {
 	var seen []sold
 	for _, slice := range slices {
-		for _, v := range session.ViewIn(s, slice).All() {
+		for _, v := range session.View(s, slice).All() {
 			seen = append(seen, v)
 		}
 	}
@@ -158,7 +158,7 @@ func TestViewsStayAsTheyAre(t *testing.T) {
 			}),
 		},
 	}))
-	kept = append(kept, session.View(s, total))
+	kept = append(kept, session.View(s.State(), total))
 	require.NoError(t, s.Dispatch(event("paid", "5"), event("paid", "1")))
 	var seen [][]int
 	for _, v := range kept {

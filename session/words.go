@@ -12,7 +12,7 @@ import (
 type Words struct {
 	// ID is unique among the messages of a run; [Session.Say] makes one if it is empty.
 	ID string `json:"id" redact:"keep"`
-	// Text is the message, of 1 to [MaxText] bytes.
+	// Text is the message, of 1 byte to 256 KiB.
 	Text string `json:"text" redact:"text"`
 	// By names who says it; may be empty. At is when it was said.
 	By string    `json:"by,omitempty" redact:"keep"`
@@ -26,16 +26,16 @@ type Words struct {
 	Reset bool `json:"reset,omitempty"`
 }
 
-// MaxText is the most bytes of a message.
-const MaxText = 256 << 10
+// maxText is the most bytes of a message.
+const maxText = 256 << 10
 
 // Validate returns what is wrong with the message.
 func (w *Words) Validate() error {
 	switch {
 	case strings.TrimSpace(w.Text) == "":
 		return badConfig("text", "must not be empty")
-	case len(w.Text) > MaxText:
-		return badConfig("text", fmt.Sprintf("has %d bytes, and %d are allowed", len(w.Text), MaxText))
+	case len(w.Text) > maxText:
+		return badConfig("text", fmt.Sprintf("has %d bytes, and %d are allowed", len(w.Text), maxText))
 	case canon.CheckID("id", w.ID) != nil:
 		return badConfig("id", "give printable text")
 	case canon.CheckID("by", w.By) != nil:

@@ -166,7 +166,7 @@ func TestReducersSeeResultsInCallOrder(t *testing.T) {
 	_, err := play(t.Context(), newRunner(t, a, m, book), agent.StreamingModeNone)
 	require.NoError(t, err)
 	require.NoError(t, end.errs[0])
-	kept, _ := session.View(end.s[0], rooms).Last()
+	kept, _ := session.View(end.s[0].State(), rooms).Last()
 	assert.JSONEq(t, `{"booked":"Lisbon"}`, kept)
 	given := answers(m.requests()[1])
 	assert.Equal(t, map[string]any{"booked": "Lisbon"}, given[0].Response)

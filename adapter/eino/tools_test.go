@@ -217,7 +217,7 @@ func TestReducersSeeResultsInCallOrder(t *testing.T) {
 	require.NoError(t, err)
 	_, err = run.End()
 	require.NoError(t, err)
-	kept, _ := session.View(s, rooms).Last()
+	kept, _ := session.View(s.State(), rooms).Last()
 	assert.JSONEq(t, `{"booked":"Lisbon"}`, kept)
 	answers := m.requests()[1][2:]
 	assert.JSONEq(t, `{"booked":"Lisbon"}`, answers[0].Content)

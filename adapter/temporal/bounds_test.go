@@ -220,7 +220,7 @@ func TestSlowReducersLoseNothing(t *testing.T) {
 	require.NoError(t, b.GetWorkflowResult(&out))
 	st, err := machine.Restore(out.v.State)
 	require.NoError(t, err)
-	held, _ := session.ViewIn(st.Session, cart).Last()
+	held, _ := session.View(st.Session, cart).Last()
 	assert.Equal(t, 111, held)
 }
 

@@ -96,7 +96,7 @@ func TestAToolAsksTheContextOfItsActivity(t *testing.T) {
 				view, ok := loop.View(ctx)
 				assert.Equal(t, given, ok)
 				if given {
-					assert.Equal(t, asked-1, session.ViewIn(view, taken).Len())
+					assert.Equal(t, asked-1, session.View(view, taken).Len())
 				}
 				return text, nil
 			})

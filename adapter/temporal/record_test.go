@@ -92,7 +92,7 @@ func allThereIs() recording {
 				return fmt.Sprintf("<%d>", in.Day), nil
 			}))
 			w.Prompt = func(_ context.Context, s session.State, _ []machine.Position) (string, []message.Message, error) {
-				return fmt.Sprintf("You have asked %d times.", session.ViewIn(s, visits).Len()), nil, nil
+				return fmt.Sprintf("You have asked %d times.", session.View(s, visits).Len()), nil, nil
 			}
 			w.Planner = planner.PlannerFunc(func(_ context.Context, q planner.Question) (machine.Plan, error) {
 				return machine.Plan{Do: machine.Fallback, Prompt: "Just say when.", Warning: string(q.Failure.Class)}, nil

@@ -118,7 +118,7 @@ func TestARunIsTalkedTo(t *testing.T) {
 	require.NoError(t, err)
 	st, err := session.ParseState(held)
 	require.NoError(t, err)
-	assert.Equal(t, 1, session.ViewIn(st, notes).Len())
+	assert.Equal(t, 1, session.View(st, notes).Len())
 	histories, err := temporal.Histories(ctx, c, "talk")
 	require.NoError(t, err)
 	require.NoError(t, temporal.Export{}.Replay(histories))

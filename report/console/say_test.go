@@ -77,7 +77,7 @@ func TestAMessageThatNobodyWouldHearIsRefused(t *testing.T) {
 		assert.Equal(t, status, say(t, c, "/say?id="+id, in).StatusCode, id)
 	}
 	for name, in := range map[string]url.Values{
-		"empty": {"text": {" "}}, "too long": {"text": {strings.Repeat("x", session.MaxText+1)}}, "name": {"text": {"x"}, "by": {"\x1b"}},
+		"empty": {"text": {" "}}, "too long": {"text": {strings.Repeat("x", 256<<10+1)}}, "name": {"text": {"x"}, "by": {"\x1b"}},
 	} {
 		r := say(t, c, "/say?id=calls", in)
 		assert.Equal(t, http.StatusUnprocessableEntity, r.StatusCode, name)
