@@ -38,6 +38,7 @@ func (f *flow) takePeople() error {
 		name:  UpdateAnswer,
 		fault: func(r machine.Response) error { return refusalOf(f.st.ResponseFault(&r, f.now())) },
 		do:    f.respond,
+		early: f.mayAskSoon,
 		ended: func(r machine.Response) error {
 			return &machine.AnswerError{Question: r.Question, Err: machine.ErrMovedOn}
 		},
@@ -57,6 +58,18 @@ func (f *flow) takePeople() error {
 		ended: func(session.Words) error { return session.ErrNotHeld },
 	}
 	return errors.Join(answer.register(f), say.register(f))
+}
+
+// mayAskSoon reports whether a question that is not open is of the current reply or the next one, of which the
+// state may not know yet.
+func (f *flow) mayAskSoon(r machine.Response) bool {
+	err := f.st.ResponseFault(&r, f.now())
+	if f.st.Phase == machine.Stopped || !errors.Is(err, machine.ErrMovedOn) && !errors.Is(err, machine.ErrNotAsked) {
+		return false
+	}
+	var run, turn int
+	_, _ = fmt.Sscanf(r.Question, "%d.%d.", &run, &turn)
+	return run == f.st.Run && (turn == f.st.Turn || turn == f.st.Turn+1)
 }
 
 // respond feeds a person's answer. What the worker's tool says of it is in the history.

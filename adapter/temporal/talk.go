@@ -121,17 +121,32 @@ type update[I any] struct {
 	do func(I) error
 	// ended is the error for a run that ended meanwhile; nil for errEnded.
 	ended func(I) error
+	// early reports that a request may be about what is not in the state yet; nil for never. A worker that has
+	// no cached run is given an update before what has happened since the last task of the run, perhaps in a
+	// task that another worker began, answered a query in, and died in.
+	early func(I) bool
 }
 
 func (u update[I]) register(f *flow) error {
+	early := func(in I) bool { return u.early != nil && u.early(in) }
 	do := func(ctx workflow.Context, in wire[I]) error {
+		if early(in.v) { // in the task after this one it is in the state
+			if err := workflow.Sleep(ctx, 1); err != nil {
+				return err
+			}
+		}
 		err := f.enqueue(ctx, func() error { return u.do(in.v) })
 		if u.ended != nil && errors.Is(err, errEnded) {
 			err = u.ended(in.v)
 		}
 		return refusalOf(err)
 	}
-	check := func(_ workflow.Context, in wire[I]) error { return u.fault(in.v) }
+	check := func(_ workflow.Context, in wire[I]) error {
+		if early(in.v) {
+			return nil
+		}
+		return u.fault(in.v)
+	}
 	return workflow.SetUpdateHandlerWithOptions(f.ctx, u.name, do,
 		workflow.UpdateHandlerOptions{Validator: check})
 }
