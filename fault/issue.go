@@ -71,12 +71,12 @@ const (
 type Issue struct {
 	// Pointer is the RFC 6901 JSON Pointer of the place: of the member itself also when it is missing or not
 	// allowed. Empty means the whole document.
-	Pointer string `json:"pointer" redact:"pointer"`
+	Pointer string `json:"pointer" redact:"issue"`
 	// Rule is the stable name of the rule that was broken.
 	Rule string `json:"rule" redact:"keep"`
 	// Expected says what would be right, as a phrase that reads after "expected": "integer", `one of
 	// "single", "double"`.
-	Expected string `json:"expected" redact:"expected"`
+	Expected string `json:"expected" redact:"issue"`
 	// Got is the kind of the received value; empty if there was none.
 	Got Kind `json:"got"`
 	// Value is the received value as JSON, only if its field is marked as safe to echo.

@@ -47,38 +47,31 @@ func exactly(ev machine.Event) machine.Event {
 	return ev
 }
 
-// namesOfTools are the places of names that a model wrote.
-var namesOfTools = sync.OnceValue(func() *places {
-	p := new(places)
-	p.addTexts("/messages/*", inMessage, isName)
-	p.addTexts("/failure", inFailure, isName)
-	p.addTexts("/reply/message", inReply, isName)
-	p.addTexts("/reply/calls/*", inCall, isName)
-	p.addTexts("/kept", inKept, isName)
-	return p
-})
+// namesOfTools are the places of names in an event, and repeated those of what repeats what was said before.
+var (
+	namesOfTools = sync.OnceValue(func() *places { return placesOf(inEvent, isName) })
+	repeated     = sync.OnceValue(func() *places {
+		p := placesOf(inEvent, isValue, isRefused)
+		p.addTexts("", inEvent.below("/failure", "/try/failure", "/cut", "/kept", "/summary"))
+		return p
+	})
+)
 
-// addEvent adds what is redacted of an event.
+// addEvent adds what is left out of an event.
 func (e *erasure) addEvent(ev *machine.Event, before *machine.State) {
 	if e.Prompts {
 		e.addTexts("", inEvent, isPrompt)
-		e.addTexts("/messages/*", inMessage, isText, isArguments)
+		e.addTexts("/messages/*", inMessage, isText)
+		e.addTexts("/response", inResponse, isText)
 		e.add("/said/words", "/text")
 	}
-	if e.Prompts || e.Replies {
-		e.addTexts("/failure", inFailure, isText)
-	}
-	if e.hearsay() { // what is left out of prompts, and summaries, have parts of all kinds
-		e.add("/cut/cuts/*", "/text")
-		e.add("/kept/cuts/*", "/text")
-		e.add("/kept/turns/*/calls/*", "/arguments", "/said")
-		e.add("/summary", "/text")
-	}
-	if e.values() || e.Replies {
+	if e.hearsay() {
 		e.addHistory(ev.Messages)
+		e.heard = repeated()
 	}
-	if e.values() {
-		e.addTexts("/failure/issues/*", inIssue)
+	e.addReduced("/reduced", ev.Reduced)
+	for n := range ev.Reductions {
+		e.addReduced("/reductions/"+strconv.Itoa(n), &ev.Reductions[n])
 	}
 	if ev.Reply != nil {
 		e.addReply(ev.Reply)
@@ -88,21 +81,22 @@ func (e *erasure) addEvent(ev *machine.Event, before *machine.State) {
 	}
 	if end, batch := ev.Tool, before.Batch; end != nil && batch != nil && end.Index >= 0 &&
 		end.Index < len(batch.Calls) {
-		e.addToolEnd("/tool", batch.Calls[end.Index].Tool, end)
+		e.addReduced("/tool/reduced", end.Reduced)
+		if rules, ok := e.tool(batch.Calls[end.Index].Tool); ok {
+			e.add("/tool/result", rules.Result...)
+			e.addTexts("/tool", inToolEnd)
+		}
 	}
 	if ev.Response != nil {
 		e.addResponse(ev, before)
-	}
-	e.addReduced("/reduced", ev.Reduced, false)
-	for n := range ev.Reductions { // of notices, which contain the conversation
-		e.addReduced("/reductions/"+strconv.Itoa(n), &ev.Reductions[n], e.hearsay())
 	}
 }
 
 // values reports whether values of calls or answers are redacted.
 func (r *redactor) values() bool { return len(r.Tools)+len(r.Answer) > 0 }
 
-// hearsay reports whether reducers receive redacted data. What they keep of it is unknown.
+// hearsay reports whether anything that was said is left out. Then all that repeats it is, too: nobody knows
+// what reducers, errors, summaries and histories have of it.
 func (r *redactor) hearsay() bool { return r.values() || r.Prompts || r.Replies }
 
 // known reports whether the journal contains the name of a tool anyway.
@@ -134,6 +128,9 @@ func misnames(i *fault.Issue) bool {
 // issues, because a redacted value may have been written under another name, the texts of the issues, and the
 // names of members that the schema does not allow.
 func (e *erasure) addDocument(document, issues string, found []fault.Issue, rules []string) {
+	if len(rules) == 0 {
+		return
+	}
 	e.add(document, rules...)
 	e.addTexts(issues+"/*", inIssue, isSent)
 	var left places
@@ -162,121 +159,91 @@ func (p *places) addHistory(said []message.Message) {
 	}
 }
 
-// addTry adds what is redacted of a try of an action: of a tool, or of the answer if it names none.
+// addTry adds what is left out of a try of an action: of a tool, or of the answer if it names none.
 func (e *erasure) addTry(action string, try *machine.Try) {
-	rules, ok := e.tool(action)
-	e.addReduced("/try/reduced", try.Reduced, ok || len(e.Answer) > 0)
-	if ok || e.Prompts || e.Replies {
-		e.addTexts("/try/failure", inFailure)
-	}
+	e.addReduced("/try/reduced", try.Reduced)
+	rules, _ := e.tool(action)
 	e.add("/try/value", rules.Result...)
 	if action == machine.AnswerAction {
 		e.add("/try/value", e.Answer...)
 	}
 }
 
-// addReply adds what is redacted of a reply. The text of a call may occur three times: as the model wrote it,
-// as it was parsed, and in the text in which it was found.
+// addReply adds what is left out of a reply: all its words, if anything in it has rules, because calls and
+// answers stand in them as the model wrote them. A reply that could not be parsed may have either.
 func (e *erasure) addReply(reply *machine.Reply) {
-	unread := len(reply.Calls) == 0 && (reply.Answer == nil || len(reply.Answer.Issues) > 0)
-	if e.Replies || e.values() && unread { // a reply that could not be parsed may contain calls or an answer
-		e.addTexts("/reply/message", inReply, isText, isOpaque)
+	a := reply.Answer
+	unread := len(reply.Calls) == 0 && (a == nil || len(a.Issues) > 0)
+	// A model may write its answer beside calls, too, where nobody reads it.
+	answers := len(e.Answer) > 0 && (a != nil || strings.ContainsAny(reply.Message.Text, `{["`))
+	if a != nil {
+		e.addReduced("/reply/answer/reduced", a.Reduced)
+		e.addDocument("/reply/answer/value", "/reply/answer/issues", a.Issues, e.Answer)
 	}
-	if e.Replies {
-		e.addTexts("/reply/message", inReply, isRefusal)
+	ruled := e.Replies || e.values() && unread || answers
+	for _, c := range reply.Message.Calls {
+		_, has := e.rules(c.Name, !e.known(c.Name))
+		ruled = ruled || has
 	}
 	for n := range reply.Calls {
-		e.addCall(reply, n)
-	}
-	for n, c := range reply.Message.Calls {
-		if _, ok := e.tool(c.Name); ok || (!e.known(c.Name) && len(e.Tools) > 0) {
-			e.add("/reply/message/calls/"+strconv.Itoa(n), "/arguments")
+		c, at := &reply.Calls[n], "/reply/calls/"+strconv.Itoa(n)
+		rules, has := e.rules(c.Tool, c.Class == fault.UnknownTool)
+		ruled = ruled || has || !reply.Native && e.hides(c.Tool) // the text of a call in tags has the name
+		for _, is := range arguments {
+			e.addDocument(at+is, at+"/issues", c.Issues, rules.Arguments)
 		}
 	}
-	// A model may write its answer beside calls, too, where nobody reads it.
-	if len(e.Answer) > 0 && (reply.Answer != nil || strings.ContainsAny(reply.Message.Text, `{["`)) {
-		e.addTexts("/reply/message", inReply, isText, isOpaque)
-	}
-	if a := reply.Answer; a != nil {
-		if len(e.Answer) > 0 {
-			e.addDocument("/reply/answer/value", "/reply/answer/issues", a.Issues, e.Answer)
-		}
-		e.addReduced("/reply/answer/reduced", a.Reduced, len(e.Answer) > 0 || e.Replies)
+	if ruled {
+		e.addTexts("/reply/message", inReply)
+		e.addTexts("/reply/calls/*", inCall, isText)
 	}
 }
 
-// addCall adds what is redacted of one call. The call of an unknown tool may be a misspelled call of any
-// tool.
-func (e *erasure) addCall(reply *machine.Reply, n int) {
-	c := &reply.Calls[n]
-	at := "/reply/calls/" + strconv.Itoa(n)
-	if !reply.Native && e.hides(c.Tool) { // the text of a call in tags has the name
-		e.addTexts(at, inCall, isText)
+// arguments are the places of what a call is given, in its forms.
+var arguments = []string{"/arguments", "/exact", "/identity"}
+
+// wholly leaves out arguments and results.
+var wholly = ToolRedaction{[]string{""}, []string{""}}
+
+// rules returns the rules for a call; ok is false if there are none. That of an unknown tool may be a
+// misspelled call of any tool.
+func (e *erasure) rules(tool string, unknown bool) (rules ToolRedaction, ok bool) {
+	if unknown && len(e.Tools) > 0 {
+		return wholly, true
 	}
-	rules, ok := e.tool(c.Tool)
-	if len(e.Tools) > 0 && c.Class == fault.UnknownTool {
-		rules.Arguments, ok = []string{""}, true
+	return e.tool(tool)
+}
+
+// addResponse adds what is left out of a person's answer: what is left out of the call that it is about. If
+// nobody knows that, all is.
+func (e *erasure) addResponse(ev *machine.Event, before *machine.State) {
+	rules, ok := wholly, e.values()
+	for _, a := range before.Asks() {
+		if a.ID == ev.Response.Question {
+			rules, ok = e.tool(a.Tool)
+		}
 	}
 	if !ok {
 		return
 	}
-	if len(rules.Arguments) > 0 {
-		e.addDocument(at+"/arguments", at+"/issues", c.Issues, rules.Arguments)
-		e.addDocument(at+"/exact", at+"/issues", c.Issues, rules.Arguments)
-		e.add(at+"/identity", rules.Arguments...)
+	for _, is := range arguments {
+		e.add("/response"+is, rules.Arguments...)
 	}
-	e.addTexts(at, inCall, isText)
-	e.addTexts("/reply/message", inReply, isOpaque)
-	if !reply.Native {
-		e.addTexts("/reply/message", inReply, isText)
-	}
+	e.add("/response/result", rules.Result...)
+	e.addTexts("/response", inResponse)
 }
 
-// addResponse adds what is redacted of a person's answer: what is redacted of the call that it is about.
-func (e *erasure) addResponse(ev *machine.Event, before *machine.State) {
-	if e.Prompts {
-		e.addTexts("/response", inResponse, isText)
-	}
-	for _, a := range before.Asks() {
-		if a.ID != ev.Response.Question {
-			continue
-		}
-		if rules, ok := e.tool(a.Tool); ok {
-			e.add("/response/arguments", rules.Arguments...)
-			e.add("/response/identity", rules.Arguments...)
-			e.add("/response/exact", rules.Arguments...)
-			e.add("/response/result", rules.Result...)
-			e.addTexts("/response", inResponse, isText)
-		}
-		return
-	}
-	if e.values() { // nobody knows what it is about
-		e.addTexts("/response", inResponse)
-	}
-}
-
-func (e *erasure) addToolEnd(at, name string, end *machine.ToolEnd) {
-	rules, ok := e.tool(name)
-	if ok {
-		e.add(at+"/result", rules.Result...)
-		e.addTexts(at, inToolEnd, isText, isPointer, isExpected, isSent)
-	}
-	e.addReduced(at+"/reduced", end.Reduced, ok)
-}
-
-// addReduced adds the results of reducers: of the named slices, or of all slices if their events have rules.
-func (e *erasure) addReduced(at string, reduced *machine.Reduced, all bool) {
-	if reduced == nil {
+// addReduced adds the results of reducers for the named slices.
+func (e *erasure) addReduced(at string, reduced *machine.Reduced) {
+	if reduced == nil || len(e.Slices) == 0 {
 		return
 	}
 	for n, op := range reduced.Ops {
-		if all || slices.Contains(e.Slices, op.Slice) {
+		if slices.Contains(e.Slices, op.Slice) {
 			e.add(at+"/ops/"+strconv.Itoa(n), "/values/*")
 		}
 	}
-	if all || len(e.Slices) > 0 {
-		e.addTexts(at, inReduced, isRefused)
-	}
+	e.addTexts(at, inReduced, isRefused)
 }
 
 // header is a header with marks in the place of templates and stop sequences. Its state has them already.
@@ -292,54 +259,29 @@ func (r *redactor) header(h Header) (Header, error) {
 	return h, err
 }
 
-// shortens reports whether a mark takes the place of a text in vars. A template may not render with the mark:
-// then it is left out with its vars.
-func (r *redactor) shortens(vars map[string]json.RawMessage) (found bool) {
-	w := rewriter{
-		value: func(_ []string, _ jsontext.Value, text string) ([]byte, error) {
-			found = found || looksMarked(text) || r.tooLong(text)
-			return nil, nil
-		},
-		name: func(_ []string, name string) (string, error) {
-			found = found || looksMarked(name)
-			return name, nil
-		},
-	}
-	for _, name := range canon.Keys(vars) {
-		_, err := w.rewrite(vars[name])
-		found = found || err != nil
-	}
-	return found
+// shortens reports whether a mark might take the place of a text in vars. A template may not render with the
+// mark: then it is left out with its vars.
+func (r *redactor) shortens(vars map[string]json.RawMessage) bool {
+	return slices.ContainsFunc(canon.Keys(vars), func(name string) bool {
+		return r.tooLong(string(vars[name])) || bytes.Contains(vars[name], []byte(markStart))
+	})
 }
 
-// state returns a session's snapshot with marks: of the named slices, or of all slices if reducers receive
-// redacted data.
-func (r *redactor) state(snapshot []byte) ([]byte, error) {
+// state returns a session's snapshot with marks: of the named slices, or of all that was said if some of it is
+// left out. h is the header that it is for.
+func (r *redactor) state(snapshot []byte, h *Header) ([]byte, error) {
 	var held sessionState
 	if err := canon.UnmarshalKnown(snapshot, &held); err != nil {
 		return nil, err
 	}
-	e := &erasure{redactor: r}
+	e := &erasure{redactor: r, names: placesOf(inState, isName), offered: h.Tools, cfg: &h.Config}
 	for n, s := range held.Slices {
-		if r.hearsay() || slices.Contains(r.Slices, s.Name) {
+		if slices.Contains(r.Slices, s.Name) {
 			e.add("/slices/"+strconv.Itoa(n), "/values/*")
 		}
 	}
-	e.addTexts("", inState, isRefused)
-	if len(r.Tools) > 0 || r.Replies {
-		for n, a := range held.Attempts {
-			if a.Class == fault.UnknownTool {
-				e.add("/attempts/"+strconv.Itoa(n), "/action")
-			}
-		}
-		for n, f := range held.Feedback {
-			if f.ErrorType == fault.UnknownTool {
-				e.add("/feedback/"+strconv.Itoa(n), "/tool_name")
-			}
-		}
-	}
-	if r.values() {
-		e.addTexts("", inState, isText, isPointer, isExpected, isSent)
+	if e.addTexts("", inState, isRefused); r.hearsay() {
+		e.addTexts("", inState)
 	}
 	return e.of(snapshot)
 }
@@ -350,11 +292,9 @@ func (r *redactor) state(snapshot []byte) ([]byte, error) {
 func (r *redactor) note(n Note, runs, written []machine.ToolRun, at int) (Note, error) {
 	e := &erasure{redactor: r}
 	if at >= 0 {
-		if n.End != nil {
-			e.addToolEnd("/end", runs[at].Tool, n.End)
-		}
-		if _, ok := r.tool(runs[at].Tool); ok {
-			e.addTexts("", inNote, isText)
+		if rules, ok := r.tool(runs[at].Tool); ok {
+			e.add("/end/result", rules.Result...)
+			e.addTexts("", inNote)
 		}
 		if at < len(written) {
 			n.Key = written[at].Key
@@ -373,6 +313,8 @@ type erasure struct {
 	names   *places
 	offered []Tool
 	cfg     *machine.Config
+	// heard are the places of what repeats what was said.
+	heard *places
 }
 
 // erased returns a record with marks.
@@ -396,7 +338,7 @@ func (e *erasure) of(document []byte) ([]byte, error) {
 
 // value returns the mark for a value, or nil to keep it.
 func (e *erasure) value(at []string, value jsontext.Value, text string) ([]byte, error) {
-	left := e.has(at)
+	left := e.has(at) || e.heard.has(at)
 	switch {
 	case left || value.Kind() != '"':
 	case e.names.has(at):

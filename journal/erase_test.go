@@ -93,8 +93,7 @@ var words = []reflect.Type{
 }
 
 var whats = []fieldContent{
-	isKept, isText, isOpaque, isRefusal, isArguments, isDocument, isPrompt, isRemark, isName, isPointer, isExpected,
-	isSent, isValue, isRefused,
+	isKept, isText, isDocument, isPrompt, isRemark, isName, isIssue, isSent, isValue, isRefused,
 }
 
 // A text that nobody thought of would stand in every redacted journal.
@@ -158,7 +157,7 @@ func TestWithEveryRuleNoTextStays(t *testing.T) {
 	for _, p := range inState {
 		assert.True(t, has(t, raw, p.pointer), "the wire form has no %s", p.pointer)
 	}
-	raw, err = r.state(raw)
+	raw, err = r.state(raw, &Header{})
 	nothingStays(t, json.RawMessage(raw), err)
 }
 
@@ -172,7 +171,7 @@ func TestAStateWithEverythingIsRedacted(t *testing.T) {
 	var members map[string]json.RawMessage
 	require.NoError(t, json.Unmarshal(raw, &members))
 	assert.Len(t, members, reflect.TypeFor[sessionState]().NumField(), "the wire forms have the same members")
-	left, err := (&Redaction{Slices: []string{""}}).redactor(t.Context(), "s").state(raw)
+	left, err := (&Redaction{Slices: []string{""}}).redactor(t.Context(), "s").state(raw, &Header{})
 	require.NoError(t, err)
 	assert.JSONEq(t, string(raw), string(left))
 }

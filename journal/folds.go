@@ -147,7 +147,7 @@ func (f *folds) addState(h *Header, st machine.State) error {
 	}
 	left := now
 	if f.redactor != nil {
-		if left, err = f.redactor.state(now); err != nil {
+		if left, err = f.redactor.state(now, h); err != nil {
 			return err
 		}
 	}

@@ -25,12 +25,13 @@ import (
 // confirm the guess by its digest.
 //
 // Prompts, Replies and MaxBytes leave out messages to and from the model. Tools and Answer leave out values
-// of arguments, results and answers. They also leave out everything that has such values in another form: the
-// raw text of the call or answer; what the tool reported and emitted and its errors; the results of reducers;
-// refused values; names of members that the schema does not allow and of tools that do not exist; replies
-// that could not be parsed, and texts beside calls that may be an answer; and the history that a run begins
-// with. A secret in any other place is only left out if the rules name that place: the result of the tool,
-// another call, a prompt. A run that began without redaction continues without it.
+// of arguments, results and answers. What has such values in another form is left out, too: all words of a
+// reply with such a call or answer, or that could not be parsed; what the tool reported and emitted and its
+// errors; refused values; names of members that the schema does not allow and of tools that do not exist. If
+// anything that is said is left out, by any of these rules, so is all that repeats it: the results of
+// reducers, failures of model calls and tries, summaries, and the history that a run begins with. A secret in
+// any other place is only left out if the rules name that place: the result of the tool, another call, a
+// prompt. A run that began without redaction continues without it.
 type Redaction struct {
 	// Key is a secret of at least 16 bytes for the digests; nil for none. Replaying the prompts needs it too.
 	Key []byte
@@ -42,11 +43,9 @@ type Redaction struct {
 	// Slices are the session slices whose values are left out, also of the state that a run begins with.
 	Slices []string
 	// Prompts leaves out the texts of messages, prompts, templates, their vars and stop sequences that the
-	// program gave, Replies those that the model gave, and the history that a run begins with. Both leave out
-	// what was said of calls of the model that failed, and the slices of the session, for reducers hear of
-	// replies.
+	// program gave, Replies those that the model gave.
 	Prompts, Replies bool
-	// MaxBytes leaves out every longer text; 0 means no limit. If one is in the vars of the templates, the
+	// MaxBytes leaves out every longer text; 0 means no limit. If a var of the templates is longer, the
 	// templates are left out too, because they may not render without it.
 	MaxBytes int
 	// Transcripts stores what is left out, so that runs can be resumed; may be nil.

@@ -10,7 +10,6 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/loop/machine"
-	"github.com/retake-go/retake/loop/projection"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
@@ -22,20 +21,16 @@ import (
 type fieldContent string
 
 const (
-	isKept      fieldContent = "keep"
-	isText      fieldContent = "text"      // what a message, a tool or an error says
-	isOpaque    fieldContent = "opaque"    // what a model said beside its text
-	isRefusal   fieldContent = "refusal"   // what a model said when it declined
-	isArguments fieldContent = "arguments" // of a call, as the model wrote them
-	isDocument  fieldContent = "document"  // JSON with values that rules point to
-	isPrompt    fieldContent = "prompt"    // a prompt or template of the program
-	isRemark    fieldContent = "note"      // for operators
-	isName      fieldContent = "name"      // of a tool, as the model wrote it
-	isPointer   fieldContent = "pointer"   // the place of an issue
-	isExpected  fieldContent = "expected"  // what would be right
-	isSent      fieldContent = "sent"      // a refused value
-	isValue     fieldContent = "value"     // what a reducer keeps in a slice
-	isRefused   fieldContent = "reducer"   // what a reducer refused, and its words
+	isKept     fieldContent = "keep"
+	isText     fieldContent = "text"     // what somebody says
+	isDocument fieldContent = "document" // JSON with values that rules point to
+	isPrompt   fieldContent = "prompt"   // a prompt or template of the program
+	isRemark   fieldContent = "note"     // for operators
+	isName     fieldContent = "name"     // of a tool, as the model wrote it
+	isIssue    fieldContent = "issue"    // the place of an issue, and what would be right there
+	isSent     fieldContent = "sent"     // a refused value
+	isValue    fieldContent = "value"    // what a reducer keeps in a slice
+	isRefused  fieldContent = "reducer"  // what a reducer refused, and its words
 )
 
 // tagged is a place in a recorded type: the JSON Pointer of a tagged field.
@@ -49,17 +44,14 @@ type texts []tagged
 
 // The recorded types whose texts are left out. sessionState is in headers.
 var (
-	inHeader  = textsOf[Header]()
-	inEvent   = textsOf[machine.Event]()
-	inNote    = textsOf[Note]()
-	inState   = textsOf[sessionState]()
-	inMessage = textsOf[message.Message]()
-	inReply   = textsOf[message.Reply]()
-	inCall    = textsOf[machine.Call]()
-	inToolEnd = textsOf[machine.ToolEnd]()
-	inFailure = textsOf[fault.Failure]()
-	inKept    = textsOf[projection.Kept]()
-
+	inHeader   = textsOf[Header]()
+	inEvent    = textsOf[machine.Event]()
+	inNote     = textsOf[Note]()
+	inState    = textsOf[sessionState]()
+	inMessage  = textsOf[message.Message]()
+	inReply    = textsOf[message.Reply]()
+	inCall     = textsOf[machine.Call]()
+	inToolEnd  = textsOf[machine.ToolEnd]()
 	inResponse = textsOf[machine.Response]()
 	inReduced  = textsOf[machine.Reduced]()
 	inIssue    = textsOf[fault.Issue]()
@@ -137,11 +129,31 @@ func isList(t reflect.Type) bool {
 	return t.Kind() == reflect.Map || t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Uint8
 }
 
+// below returns the texts below some places.
+func (t texts) below(places ...string) (all texts) {
+	for _, one := range t {
+		for _, at := range places {
+			if strings.HasPrefix(one.pointer, at+"/") {
+				all = append(all, one)
+			}
+		}
+	}
+	return all
+}
+
+// placesOf are the places of what is wanted of a type: see addTexts.
+func placesOf(in texts, wanted ...fieldContent) *places {
+	p := new(places)
+	p.addTexts("", in, wanted...)
+	return p
+}
+
 // addTexts adds the texts of a type whose value is at base: those that hold what is wanted. If nothing is
-// named, it adds all but names, which are left out only if they are of no tool.
+// named, it adds all but documents, of which rules say what is left out, and names, which are left out only if
+// they are of no tool.
 func (p *places) addTexts(base string, in texts, wanted ...fieldContent) {
 	for _, one := range in {
-		if slices.Contains(wanted, one.what) || len(wanted) == 0 && one.what != isName {
+		if slices.Contains(wanted, one.what) || len(wanted) == 0 && one.what != isName && one.what != isDocument {
 			p.add(base, one.pointer)
 		}
 	}

@@ -122,6 +122,7 @@ var leaks = map[string]leak{
 	"text_form_calls_only": {turns: []looptest.Turn{looptest.Say(`I pay with card: S3CR3T`), goodPay}, cfg: loop.Config{CallsOnly: true}},
 	"calls_cut_off":        {turns: []looptest.Turn{cutOff(message.Reply{Calls: []message.Call{call("pay", `{"card":"S3CR3T`)}})}},
 	"opaque":               {turns: []looptest.Turn{{Reply: message.Reply{Calls: goodPay.Reply.Calls, Opaque: "S3CR3T"}}, goodBye}},
+	"words_beside_a_call":  {turns: []looptest.Turn{{Reply: message.Reply{Calls: goodPay.Reply.Calls, Text: "I charge S3CR3T."}}, goodBye}},
 	"thinking":             {turns: []looptest.Turn{{Reply: message.Reply{Calls: goodPay.Reply.Calls, Thinking: "S3CR3T"}}, goodBye}},
 	"tool_error":           {turns: []looptest.Turn{goodPay, goodBye}, pay: failsWith(func(card string) error { return errors.New("no card " + card) })},
 	"tool_panic":           {turns: []looptest.Turn{goodPay, goodBye}, pay: failsWith(func(card string) error { panic("no card " + card) })},

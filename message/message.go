@@ -20,7 +20,7 @@ const (
 // order of their names in JSON, so that plain JSON is canonical: prompts are digested without sorting.
 type Call struct {
 	// Arguments is the text of the arguments as the model wrote it. It is unchecked and may be invalid JSON.
-	Arguments string `json:"arguments" redact:"arguments"`
+	Arguments string `json:"arguments" redact:"text"`
 	// ID identifies the call within its reply. It is the provider's id, or derived ("call-1") if there is
 	// none.
 	ID string `json:"id,omitempty" redact:"keep"`
@@ -60,7 +60,7 @@ type Message struct {
 	Name string `json:"name,omitempty" redact:"name"`
 	// Opaque is what a provider wants back unchanged with an assistant message: signatures, thinking blocks.
 	// Only the adapter that wrote it reads it; other adapters ignore it.
-	Opaque string `json:"opaque,omitempty" redact:"opaque"`
+	Opaque string `json:"opaque,omitempty" redact:"text"`
 	// Parts are the media of a user message or a tool's result, after Text.
 	Parts []Part `json:"parts,omitempty"`
 	Role  Role   `json:"role"`
@@ -142,17 +142,17 @@ type Reply struct {
 	Text string `json:"text,omitempty" redact:"text"`
 	// Thinking is the model's reasoning, if the provider returns it. It is not added to any prompt; what a
 	// provider wants back is in Opaque.
-	Thinking string `json:"thinking,omitempty" redact:"opaque"`
+	Thinking string `json:"thinking,omitempty" redact:"text"`
 	// Calls goes into the transcript as it is. The model must not write to it after returning it.
 	Calls []Call `json:"calls,omitempty"`
 	// Refusal is the model's text if it declined; empty if it did not.
-	Refusal string       `json:"refusal,omitempty" redact:"refusal"`
+	Refusal string       `json:"refusal,omitempty" redact:"text"`
 	Finish  FinishReason `json:"finish_reason,omitempty"`
 	Usage   Usage        `json:"usage,omitzero"`
 	// Model is the name of the model that answered, if the provider reports it.
 	Model string `json:"model,omitempty" redact:"keep"`
 	// Opaque goes into the transcript with the reply; see [Message].
-	Opaque string `json:"opaque,omitempty" redact:"opaque"`
+	Opaque string `json:"opaque,omitempty" redact:"text"`
 	// Source is where the reply came from, for observers. No run depends on it, and it is not recorded.
 	Source Source `json:"-"`
 }

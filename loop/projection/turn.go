@@ -51,7 +51,7 @@ func (k *Kept) Fits(messages int) bool {
 // Call is a tool call that had an effect, or may have had one.
 type Call struct {
 	Tool      string `json:"tool" redact:"name"`
-	Arguments string `json:"arguments" redact:"arguments"`
+	Arguments string `json:"arguments" redact:"text"`
 	// Said is what the model was told about the call. Failed reports that this was no result, and InDoubt
 	// that the effect of the call is unknown.
 	Said    string `json:"said,omitempty" redact:"text"`
