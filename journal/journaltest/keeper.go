@@ -23,10 +23,8 @@ func testKeeper(t *testing.T, fresh func(t *testing.T) journal.Store) {
 	t.Helper()
 	for name, test := range map[string]func(*testing.T, journal.Keeper){
 		"journals_are_listed_and_read_beside_their_writers": testPeek,
-		"sessions_are_summarised":                           testSummaries,
 		"a_deleted_journal_is_gone":                         testDelete,
 		"a_held_journal_is_not_deleted":                     testDeleteHeld,
-		"old_ends_are_pruned_and_nothing_else":              testPrune,
 		"what_a_pool_has_ended_is_held_by_nobody":           testPoolEnds,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -103,45 +101,6 @@ func testPeek(t *testing.T, k journal.Keeper) {
 	require.NoError(t, open(t, k, "order-43").Close(), "nobody was kept out")
 }
 
-// summaries returns what a filter takes.
-func summaries(t *testing.T, k journal.Keeper, f journal.Filter, now time.Time) (all []journal.Summary) {
-	t.Helper()
-	for s, err := range journal.Summaries(t.Context(), k, f, now) {
-		require.NoError(t, err)
-		all = append(all, s)
-	}
-	return all
-}
-
-// unfinished begins a run in a store and leaves it.
-func unfinished(t *testing.T, k journal.Keeper, session string) {
-	t.Helper()
-	ended, err := Drive(k, session, func(string) {})
-	require.NoError(t, err)
-	require.False(t, ended)
-}
-
-func testSummaries(t *testing.T, k journal.Keeper) {
-	run(t, k, "done", "Hello.")
-	unfinished(t, k, "left")
-	unfinished(t, k, "runs")
-	open(t, k, "runs")
-	now := time.Now().Add(time.Hour)
-	states := map[string]journal.SessionState{}
-	for _, s := range summaries(t, k, journal.Filter{}, now) {
-		states[s.Session] = s.State
-		assert.False(t, s.Since.IsZero())
-		assert.False(t, s.Last.Before(s.Since))
-		assert.Equal(t, 1, s.Turns)
-	}
-	assert.Equal(t, map[string]journal.SessionState{"done": journal.SessionDone,
-		"left": journal.SessionInterrupted, "runs": journal.SessionRuns}, states)
-	open := journal.Filter{States: []journal.SessionState{journal.SessionRuns, journal.SessionInterrupted}}
-	assert.Len(t, summaries(t, k, open, now), 2)
-	assert.Len(t, summaries(t, k, journal.Filter{Before: now}, now), 3)
-	assert.Empty(t, summaries(t, k, journal.Filter{After: now}, now))
-}
-
 // forgets are transcripts that forget sessions, unless they cannot.
 type forgets struct {
 	err  error
@@ -191,53 +150,6 @@ func testDeleteHeld(t *testing.T, k journal.Keeper) {
 	assert.Empty(t, stats(t, k))
 }
 
-// prune prunes a store and returns the ids of what went. Those that should have gone are in kept.
-func prune(t *testing.T, k journal.Keeper, r journal.Retention, now time.Time) (gone, kept []string) {
-	t.Helper()
-	require.NoError(t, journal.Prune(context.WithoutCancel(t.Context()), k, r, now, func(p journal.Pruned) bool {
-		if p.Err != nil {
-			kept = append(kept, p.Session)
-			assert.True(t, errors.Is(p.Err, journal.ErrConflict), "%v", p.Err)
-			return true
-		}
-		assert.Len(t, p.Hash, 32)
-		gone = append(gone, p.Session)
-		return true
-	}))
-	return gone, kept
-}
-
-func testPrune(t *testing.T, k journal.Keeper) {
-	run(t, k, "done-1", "Hello.")
-	run(t, k, "done-2", "Hello.")
-	unfinished(t, k, "left")
-	now := time.Now()
-	gone, _ := prune(t, k, journal.Retention{Older: time.Hour}, now)
-	assert.Empty(t, gone, "they are young")
-	later := now.Add(2 * time.Hour)
-	gone, _ = prune(t, k, journal.Retention{Older: time.Hour, Keep: []journal.SessionState{journal.SessionDone}},
-		later)
-	assert.Empty(t, gone, "their state is kept")
-	held := open(t, k, "done-1")
-	inbox, has := k.(journal.Inbox)
-	if has {
-		put(t, inbox, "done-2", answer("q1", "1"))
-		gone, kept := prune(t, k, journal.Retention{Older: time.Hour}, later)
-		assert.Empty(t, gone, "one has an item that nobody took")
-		assert.Equal(t, []string{"done-1"}, kept, "a held journal is refused")
-		require.NoError(t, inbox.Remove(t.Context(), "done-2", answer("q1", "1")))
-	}
-	require.NoError(t, held.Close())
-	left := &forgets{}
-	gone, kept := prune(t, k, journal.Retention{Older: time.Hour, Transcripts: left}, later)
-	assert.Equal(t, []string{"done-1", "done-2"}, gone)
-	assert.Empty(t, kept)
-	assert.Equal(t, gone, left.gone, "with what was left out of them")
-	all := stats(t, k)
-	require.Len(t, all, 1)
-	assert.Equal(t, "left", all[0].Session, "a run that has not ended stays")
-}
-
 // testPoolEnds tests that a pool holds no journal of a session whose run has ended, although the journal is
 // open for the next run.
 func testPoolEnds(t *testing.T, k journal.Keeper) {
@@ -284,5 +196,5 @@ func testPoolEnds(t *testing.T, k journal.Keeper) {
 	}
 	_, err = k.Peek(t.Context(), "goes")
 	require.ErrorIs(t, err, journal.ErrNoRun, "it does not come back")
-	assert.Len(t, summaries(t, k, journal.Filter{}, now), 3)
+	assert.Len(t, stats(t, k), 3)
 }

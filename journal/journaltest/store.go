@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -29,7 +28,6 @@ func Store(t *testing.T, fresh func(t *testing.T) journal.Store) {
 		"a_journal_is_replaced_whole":              testReplace,
 		"sessions_are_listed_in_order":             testList,
 		"runs_go_on_in_one_journal":                testRuns,
-		"a_retention_drops_old_ends":               testRetention,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, fresh(t)) })
 	}
@@ -123,12 +121,6 @@ func testReplace(t *testing.T, s journal.Store) {
 // run runs a session in a store.
 func run(t *testing.T, s journal.Store, id, say string) {
 	t.Helper()
-	request(t, s, id, "", say)
-}
-
-// request runs a session in a store for a request.
-func request(t *testing.T, s journal.Store, id, requestID, say string) {
-	t.Helper()
 	j, err := journal.Open(t.Context(), s, id, journal.Settings{Sync: journal.SyncRecords})
 	require.NoError(t, err)
 	defer j.Close()
@@ -136,8 +128,7 @@ func request(t *testing.T, s journal.Store, id, requestID, say string) {
 	require.NoError(t, err)
 	l, err := loop.New(looptest.NewModel(looptest.Say(say)), loop.Config{})
 	require.NoError(t, err)
-	result, err := l.Run(context.WithoutCancel(t.Context()), held,
-		loop.Input{Prompt: "Hi.", RequestID: requestID})
+	result, err := l.Run(context.WithoutCancel(t.Context()), held, loop.Input{Prompt: "Hi."})
 	require.NoError(t, err)
 	assert.Equal(t, say, result.Text)
 	assert.Empty(t, result.Warnings)
@@ -164,28 +155,4 @@ func testRuns(t *testing.T, s journal.Store) {
 	require.NoError(t, err)
 	require.NoError(t, j.Close())
 	assert.Equal(t, 4, past.State.Session.AttemptCount(), "the session has the attempts of all runs")
-}
-
-func testRetention(t *testing.T, s journal.Store) {
-	request(t, s, "order-42", "payment-1", "Paid.")
-	request(t, s, "order-42", "payment-2", "Paid as well.")
-	compact := func(r journal.Retention, age time.Duration) *journal.Ended {
-		t.Helper()
-		require.NoError(t, journal.CompactKeeping(t.Context(), s, "order-42", nil, r, time.Now().Add(age)))
-		j, err := journal.Open(t.Context(), s, "order-42", journal.Settings{})
-		require.NoError(t, err)
-		end, err := j.Answered("payment-1")
-		require.NoError(t, err)
-		require.NoError(t, j.Close())
-		return end
-	}
-	const day = 24 * time.Hour
-	assert.NotNil(t, compact(journal.Retention{Older: day}, day/2), "it is young")
-	assert.NotNil(t, compact(journal.Retention{Older: day, KeepIDs: 90 * day}, 2*day), "ids are kept for longer")
-	assert.NotNil(t, compact(journal.Retention{Older: day, Keep: []journal.SessionState{journal.SessionDone}},
-		2*day), "its state is kept")
-	assert.Nil(t, compact(journal.Retention{Older: day}, 2*day))
-	require.ErrorContains(t, journal.CompactKeeping(t.Context(), s, "order-42", nil, journal.Retention{},
-		time.Now()), "older: must be positive")
-	request(t, s, "order-42", "payment-1", "Paid again.")
 }
