@@ -26,7 +26,7 @@ func (j *Journal) read() error {
 		return fmt.Errorf("journal: it is that of session %q, not of %q", h.Session, j.session)
 	}
 	j.head, j.end = r.head, r.Offset()
-	j.torn, j.tornBytes = r.Torn(), r.TornBytes()
+	j.torn, j.tornBytes = r.torn, r.tornBytes
 	if d := j.file.undecided; d != nil {
 		j.file.undecided = nil
 		err = j.enqueue(Record{Decision: d})

@@ -17,9 +17,11 @@ const MaxLineBytes = 128 << 20
 // Reader reads a journal line by line. Its memory does not grow with the number of lines. It is for one
 // goroutine.
 type Reader struct {
-	in        lineReader
-	head      hash
-	position  // of the last line
+	in       lineReader
+	head     hash
+	position // of the last line
+	// torn is the last line if it has no line feed. It is cut to 64 KiB, and to the first 16 of the zero bytes
+	// at its end, which a loss of power may leave.
 	torn      []byte
 	tornBytes int64
 	err       error
@@ -31,8 +33,8 @@ func NewReader(in io.Reader) *Reader {
 }
 
 // Next reads, verifies and decodes the next line. It returns io.EOF after the last complete line;
-// [Reader.Torn] then has the rest. It returns a [CorruptError] for a changed line, and for a text that is not
-// a journal. Errors of in are returned unchanged.
+// [Reader.TornBytes] then counts the rest. It returns a [CorruptError] for a changed line, and for a text that
+// is not a journal. Errors of in are returned unchanged.
 func (r *Reader) Next() (Record, error) {
 	raw, err := r.Raw()
 	if err != nil {
@@ -141,11 +143,7 @@ func (r *Reader) Hash() string { return r.head.String() }
 // Offset returns where the next line begins: the number of bytes in complete lines so far.
 func (r *Reader) Offset() int64 { return r.end }
 
-// Torn returns the last line if it has no line feed, else nil. It is cut to 64 KiB, and to the first 16 of
-// the zero bytes at its end, which a loss of power may leave.
-func (r *Reader) Torn() []byte { return r.torn }
-
-// TornBytes returns the length of the torn line before it was cut.
+// TornBytes returns the length of the last line if it has no line feed, else 0.
 func (r *Reader) TornBytes() int64 { return r.tornBytes }
 
 // The most bytes, and zeros at the end, that are kept of a torn line.

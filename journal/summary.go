@@ -113,8 +113,8 @@ type Filter struct {
 	Before, After time.Time
 }
 
-// Takes reports whether a session is wanted.
-func (f Filter) Takes(s Summary) bool {
+// takes reports whether a session is wanted.
+func (f Filter) takes(s Summary) bool {
 	return (len(f.States) == 0 || slices.Contains(f.States, s.State)) &&
 		(f.Before.IsZero() || s.Last.Before(f.Before)) && (f.After.IsZero() || s.Last.After(f.After))
 }
@@ -139,7 +139,7 @@ func Summaries(ctx context.Context, store Keeper, f Filter, now time.Time) iter.
 				s = run.Summary(stat.Held, now)
 			}
 			gone := errors.Is(err, ErrNoRun)
-			if !gone && (err != nil || f.Takes(s)) && !yield(s, err) {
+			if !gone && (err != nil || f.takes(s)) && !yield(s, err) {
 				return
 			}
 		}

@@ -161,7 +161,7 @@ func pageOf(s *scan, all *kept, runs []*run, left int, within Page) *pageView {
 			p.Notices = append(p.Notices, several.Of(n.n, n.what)+" left out "+n.why)
 		}
 	}
-	if len(runs) == 0 && len(s.in.Torn()) > 0 {
+	if len(runs) == 0 && s.in.TornBytes() > 0 {
 		p.Notices = append(p.Notices, tornText(s.in.TornBytes()))
 	}
 	byRun := map[int][]*entry{}

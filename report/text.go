@@ -80,7 +80,7 @@ func (t *terminal) end(s *scan) error {
 	err := s.fault()
 	switch {
 	case t.runs > 0:
-	case len(s.in.Torn()) > 0:
+	case s.in.TornBytes() > 0:
 		fmt.Fprintln(t.out, "no run: "+tornText(s.in.TornBytes()))
 	case err == nil:
 		fmt.Fprintln(t.out, "no run: the journal is empty")
