@@ -25,6 +25,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/looptest"
@@ -212,7 +213,25 @@ func TestAnAnswerThatComesWithItsQuestionIsTaken(t *testing.T) {
 			return machine.Response{Verdict: machine.Approve}, nil
 		}))
 	require.NoError(t, err)
+	of := func() Worker { return Worker{Model: looptest.NewModel(calls), Tools: tools, Heartbeat: time.Minute} }
+	answer := over(machine.Response{Question: question, Verdict: machine.Approve})
+	assert.Equal(t, DefaultAgent+".tool", early(t, of, false, UpdateAnswer, answer))
+}
 
+// The same is so of a person's plan for a failure that the worker has not read yet.
+func TestAPlanThatComesWithItsFailureIsTaken(t *testing.T) {
+	gone := looptest.Fail(&fault.ProviderError{Class: fault.Auth, Message: "bad key"})
+	of := func() Worker {
+		return Worker{Model: looptest.NewModel(gone), Models: map[string]loop.Model{"backup": looptest.NewModel()}, Heartbeat: time.Minute}
+	}
+	plan := over(machine.Plan{Do: machine.Fallback, Model: "backup"})
+	assert.Equal(t, DefaultAgent+".model", early(t, of, true, UpdatePlan, plan))
+}
+
+// early has one worker make the first activity of a run, and another take an update with its result. It returns
+// what the run does then.
+func early(t *testing.T, of func() Worker, person bool, update string, in any) (next string) {
+	t.Helper()
 	run := newOneRun()
 	server := grpc.NewServer()
 	workflowservice.RegisterWorkflowServiceServer(server, run)
@@ -224,11 +243,11 @@ func TestAnAnswerThatComesWithItsQuestionIsTaken(t *testing.T) {
 		c, err := client.Dial(client.Options{HostPort: at.Addr().String(), Logger: quiet{}})
 		require.NoError(t, err)
 		w := worker.New(c, "queue", worker.Options{WorkerStopTimeout: time.Second})
-		require.NoError(t, Register(w, Worker{Model: looptest.NewModel(calls), Tools: tools, Heartbeat: time.Minute}))
+		require.NoError(t, Register(w, of()))
 		require.NoError(t, w.Start())
 		return func() { w.Stop(); c.Close() }
 	}
-	order, err := Order(Options{ID: "early", TaskQueue: "queue"}, loop.Input{Prompt: "Pay."}, loop.Config{})
+	order, err := Order(Options{ID: "early", TaskQueue: "queue", Person: person}, loop.Input{Prompt: "Pay."}, loop.Config{})
 	require.NoError(t, err)
 	input, err := converter.GetDefaultDataConverter().ToPayloads(order)
 	require.NoError(t, err)
@@ -243,9 +262,9 @@ func TestAnAnswerThatComesWithItsQuestionIsTaken(t *testing.T) {
 
 	stop = begin()
 	defer stop()
-	given, err := converter.GetDefaultDataConverter().ToPayloads(over(machine.Response{Question: question, Verdict: machine.Approve}))
+	given, err := converter.GetDefaultDataConverter().ToPayloads(in)
 	require.NoError(t, err)
-	body, err := anypb.New(&updatepb.Request{Meta: &updatepb.Meta{UpdateId: "u1"}, Input: &updatepb.Input{Name: UpdateAnswer, Args: given}})
+	body, err := anypb.New(&updatepb.Request{Meta: &updatepb.Meta{UpdateId: "u1"}, Input: &updatepb.Input{Name: update, Args: given}})
 	require.NoError(t, err)
 	done := run.task(&protocolpb.Message{Id: "u1/request", ProtocolInstanceId: "u1", Body: body})
 	refused := &updatepb.Rejection{}
@@ -268,15 +287,15 @@ func TestAnAnswerThatComesWithItsQuestionIsTaken(t *testing.T) {
 	run.add(enumspb.EVENT_TYPE_TIMER_FIRED, &historypb.HistoryEvent{Attributes: &historypb.HistoryEvent_TimerFiredEventAttributes{
 		TimerFiredEventAttributes: &historypb.TimerFiredEventAttributes{TimerId: timer, StartedEventId: started}}})
 	done = run.task()
-	answered, pays := &updatepb.Response{}, ""
+	answered := &updatepb.Response{}
 	for _, m := range done.Messages {
 		require.NoError(t, m.Body.UnmarshalTo(answered))
 	}
 	for _, c := range done.Commands {
 		if a := c.GetScheduleActivityTaskCommandAttributes(); a != nil {
-			pays = a.ActivityType.Name
+			next = a.ActivityType.Name
 		}
 	}
 	assert.NotNil(t, answered.GetOutcome().GetSuccess(), "%v", answered)
-	assert.Equal(t, DefaultAgent+".tool", pays)
+	return next
 }

@@ -169,7 +169,15 @@ func (f *flow) takeUpdates() error {
 	plan := update[machine.Plan]{
 		name:  UpdatePlan,
 		fault: func(p machine.Plan) error { return errors.Join(running(), f.takesPlan(p)) },
-		do:    func(p machine.Plan) error { return f.planned(p, nil) },
+		do: func(p machine.Plan) error {
+			if err := f.takesPlan(p); err != nil {
+				return err
+			}
+			return f.planned(p, nil)
+		},
+		early: func(machine.Plan) bool {
+			return !f.begun.Planner && f.st.Phase != machine.Planning && f.st.Phase != machine.Stopped
+		},
 	}
 	cancel := update[string]{
 		name: UpdateCancel, fault: func(string) error { return running() }, do: f.stop,
