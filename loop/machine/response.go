@@ -2,7 +2,6 @@ package machine
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -80,31 +79,33 @@ type Response struct {
 	Call *Call `json:"call,omitempty" redact:"keep"`
 }
 
-// The errors of answers that do not fit, each within an [AnswerError].
-var (
-	// ErrAnswered: the question has its answer already.
-	ErrAnswered = errors.New("the question is answered already")
-	// ErrTooLate: the question's deadline is over.
-	ErrTooLate = errors.New("the question's deadline is over")
-	// ErrMovedOn: the run has moved on, and the question is no longer open.
-	ErrMovedOn = errors.New("the run has moved on")
-	// ErrOtherArguments: the answer is about other arguments than those that the run asks about.
-	ErrOtherArguments = errors.New("the answer is about other arguments")
-	// ErrNotAsked: the run did not ask this.
-	ErrNotAsked = errors.New("the run does not ask this")
-	// ErrMisfit: the answer does not fit its question.
-	ErrMisfit = errors.New("the answer does not fit the question")
+// AnswerFault is why an answer was not taken.
+type AnswerFault string
+
+// Error returns the fault in words.
+func (e AnswerFault) Error() string { return string(e) }
+
+// The faults of answers, each within an [AnswerError].
+const (
+	ErrAnswered AnswerFault = "the question is answered already"
+	ErrTooLate  AnswerFault = "the question's deadline is over"
+	// ErrMovedOn: the question is no longer open.
+	ErrMovedOn AnswerFault = "the run has moved on"
+	// ErrOtherArguments: the run asks about other arguments now.
+	ErrOtherArguments AnswerFault = "the answer is about other arguments"
+	ErrNotAsked       AnswerFault = "the run does not ask this"
+	ErrMisfit         AnswerFault = "the answer does not fit the question"
 )
 
 // AnswerError reports an answer that was not taken. The run goes on as if it had not been given.
 type AnswerError struct {
 	// Question is the ID that the answer names.
-	Question string
-	// Err is one of the sentinels, and Why says more; may be empty.
-	Err error
-	Why string
+	Question string `json:"question,omitempty"`
+	// Err says what is wrong, and Why says more; may be empty.
+	Err AnswerFault `json:"kind"`
+	Why string      `json:"why,omitempty"`
 	// Issues are what is wrong with changed arguments.
-	Issues []fault.Issue
+	Issues []fault.Issue `json:"issues,omitempty"`
 }
 
 // Error names the question, and says why the answer was not taken.
@@ -116,50 +117,8 @@ func (e *AnswerError) Error() string {
 	return text
 }
 
-// Unwrap returns the sentinel.
+// Unwrap returns the [AnswerFault].
 func (e *AnswerError) Unwrap() error { return e.Err }
-
-// answerErrors are the sentinels by their names in JSON.
-var answerErrors = []struct {
-	name string
-	err  error
-}{
-	{"answered", ErrAnswered}, {"too_late", ErrTooLate}, {"moved_on", ErrMovedOn},
-	{"other_arguments", ErrOtherArguments}, {"not_asked", ErrNotAsked}, {"misfit", ErrMisfit},
-}
-
-// answerErrorJSON is an [AnswerError] as JSON, for who answers in another process.
-type answerErrorJSON struct {
-	Question string        `json:"question,omitempty"`
-	Kind     string        `json:"kind"`
-	Why      string        `json:"why,omitempty"`
-	Issues   []fault.Issue `json:"issues,omitempty"`
-}
-
-// MarshalJSON writes question, kind (the sentinel), why and issues. An error without a sentinel is refused.
-func (e *AnswerError) MarshalJSON() ([]byte, error) {
-	for _, known := range answerErrors {
-		if errors.Is(e.Err, known.err) {
-			return canon.Marshal(answerErrorJSON{e.Question, known.name, e.Why, e.Issues})
-		}
-	}
-	return nil, fmt.Errorf("the error of an answer has no sentinel: %w", e)
-}
-
-// UnmarshalJSON reads what [AnswerError.MarshalJSON] writes.
-func (e *AnswerError) UnmarshalJSON(text []byte) error {
-	var in answerErrorJSON
-	if err := canon.Unmarshal(text, &in); err != nil {
-		return err
-	}
-	for _, known := range answerErrors {
-		if known.name == in.Kind {
-			*e = AnswerError{Question: in.Question, Err: known.err, Why: in.Why, Issues: in.Issues}
-			return nil
-		}
-	}
-	return fmt.Errorf("the kind %.64q of the error of an answer is not known", in.Kind)
-}
 
 // ResponseFault returns an [*AnswerError] for an answer that the run does not take at the given time; nil if
 // it takes it. It does not know the schemas of tools: a driver checks arguments and results. It is safe for
@@ -177,7 +136,7 @@ func (st State) ResponseFault(r *Response, at time.Time) error {
 
 // responseFault is [State.ResponseFault] but for the result, which an event has in its Tool.
 func (st *State) responseFault(r *Response, at time.Time) error {
-	fault := func(sentinel error, format string, args ...any) error {
+	fault := func(sentinel AnswerFault, format string, args ...any) error {
 		return &AnswerError{Question: r.Question, Err: sentinel, Why: fmt.Sprintf(format, args...)}
 	}
 	if !r.At.IsZero() && r.At.Before(at) {
@@ -260,7 +219,7 @@ func (st *State) given(id string) *Given {
 }
 
 // whyNotOpen returns the error for an answer to a question that is not open.
-func (st *State) whyNotOpen(id string) error {
+func (st *State) whyNotOpen(id string) AnswerFault {
 	if g := st.given(id); g != nil {
 		if g.Nobody {
 			return ErrTooLate
