@@ -4,8 +4,6 @@ package feedback
 type Item struct {
 	// Feedback is what is wrong with the call; nil if the policy emits none.
 	Feedback *RetryFeedback
-	// Title is the length of what stands before the text, in bytes. It counts against the limits.
-	Title int
 	// Again reports that an item before it is about the same tool.
 	Again bool
 }
@@ -91,7 +89,6 @@ func (s *sharing) order() (order []int) {
 // render renders an item within limits, and counts what it uses.
 func (s *sharing) render(n int, lim Limits) {
 	item := &s.items[n]
-	lim.MaxBytes -= item.Title
 	switch {
 	case item.Feedback == nil:
 		s.texts[n] = Withheld
@@ -100,7 +97,7 @@ func (s *sharing) render(n int, lim Limits) {
 	default:
 		s.texts[n] = s.text(*item.Feedback, lim)
 	}
-	s.used.MaxBytes += item.Title + len(s.texts[n])
+	s.used.MaxBytes += len(s.texts[n])
 	if item.Feedback != nil {
 		s.used.MaxIssues += len(item.Feedback.Issues)
 	}

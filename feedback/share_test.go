@@ -45,7 +45,6 @@ func TestFeedbackOnSeveralCallsSharesTheLimits(t *testing.T) {
 		{"none_is_emitted", []feedback.Item{{}, b}, feedback.DefaultLimits(), []string{feedback.Withheld, whole(b)}, 2},
 		{"none_is_emitted_and_no_room", []feedback.Item{{}}, feedback.Limits{}, []string{feedback.Withheld}, 0},
 		{"no_room_is_left", []feedback.Item{a}, feedback.Limits{MaxIssues: -1, MaxBytes: -300}, []string{feedback.NoRoom}, 2},
-		{"a_title_needs_room", []feedback.Item{{Feedback: a.Feedback, Title: 50}}, feedback.Limits{MaxIssues: 9, MaxBytes: 300}, []string{feedback.NoRoom}, 2},
 		{"each_tool_comes_first", []feedback.Item{a, again(a), b}, feedback.Limits{MaxIssues: 4, MaxBytes: 1100}, []string{whole(a), feedback.NoRoom, whole(b)}, 6},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -72,7 +71,7 @@ func TestATemplateThatFailsLeavesTheDefaultWords(t *testing.T) {
 	assert.Equal(t, []string{"Again, please."}, texts)
 }
 
-// Together the texts and their titles keep the limit, but for the short one of calls without room; if one
+// Together the texts keep the limit, but for the short one of calls without room; if one
 // tool is told, no call of another stands back behind a second of its own.
 func TestSharedFeedbackKeepsTheLimits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -82,7 +81,7 @@ func TestSharedFeedbackKeepsTheLimits(t *testing.T) {
 		for range rapid.IntRange(1, 30).Draw(t, "calls") {
 			tool := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "tool")
 			i := item(tool, rapid.IntRange(0, 12).Draw(t, "wrong"))
-			i.Title, i.Again = rapid.IntRange(0, 20).Draw(t, "title"), seen[tool]
+			i.Again = seen[tool]
 			items, seen[tool] = append(items, i), true
 		}
 		texts, used, err := feedback.RenderAll(items, lim, nil)
@@ -90,9 +89,9 @@ func TestSharedFeedbackKeepsTheLimits(t *testing.T) {
 		require.Len(t, texts, len(items))
 		bytes, all, firstUntold := 0, 0, false
 		for n, text := range texts {
-			all += len(text) + items[n].Title
+			all += len(text)
 			if text != feedback.NoRoom {
-				bytes += len(text) + items[n].Title
+				bytes += len(text)
 			} else if !items[n].Again {
 				firstUntold = true
 			}

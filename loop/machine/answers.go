@@ -20,7 +20,7 @@ func (s *step) answerBad(b *Batch, decided map[string]*Decision) {
 			again := slices.ContainsFunc(b.Calls[:n], func(o *BatchCall) bool {
 				return o.Tool == c.Tool && o.Status == callInvalid
 			})
-			items = append(items, feedback.Item{Title: b.titled(n), Again: again,
+			items = append(items, feedback.Item{Again: again,
 				Feedback: decided[c.Tool].about(fault.SortIssues(c.Issues))})
 		}
 	}
@@ -33,16 +33,6 @@ func (s *step) answerBad(b *Batch, decided map[string]*Decision) {
 	}
 }
 
-// titled returns the length of the title before an answer.
-func (b *Batch) titled(call int) int {
-	if b.Native || len(b.Calls) == 1 {
-		return 0
-	}
-	c := &BatchCall{ToolRun: ToolRun{Call: Call{Tool: b.Calls[call].Tool}},
-		callKept: callKept{Status: callRefused}}
-	return len(c.inText(call, len(b.Calls)))
-}
-
 // used counts what the answer to a call that ended uses of the limits.
 func (s *step) used(b *Batch, c *BatchCall, end *ToolEnd) {
 	if !c.Ended() || !c.IsError() || end.Whole {
@@ -53,7 +43,7 @@ func (s *step) used(b *Batch, c *BatchCall, end *ToolEnd) {
 		told -= len(ranWords(c.Tool, end, ""))
 	}
 	b.Told.MaxIssues += min(end.issues(), s.Config.Limits.MaxIssues)
-	b.Told.MaxBytes += told + b.titled(end.Index)
+	b.Told.MaxBytes += told
 }
 
 // issues returns the number of issues that the tool found.
@@ -68,7 +58,7 @@ func (end *ToolEnd) issues() int {
 func (s *step) left() feedback.Limits {
 	lim, told := s.Config.Limits, s.Batch.Told
 	lim.MaxIssues -= told.MaxIssues
-	lim.MaxBytes -= told.MaxBytes + s.Batch.titled(s.ev.Tool.Index)
+	lim.MaxBytes -= told.MaxBytes
 	return lim
 }
 
