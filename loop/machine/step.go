@@ -267,15 +267,12 @@ func (s *step) stop(o Outcome) {
 	}
 	if n := len(s.kept.Words); n > 0 {
 		s.warn("the run ended before the model was told what the user had said last: " + several.Of(n, "message"))
-		s.kept.Words = nil
 	}
 	o.Totals = Totals{Usage: s.Usage, Waited: s.Waited, Turns: s.Turn,
 		Cost: s.Charged.Cost, Estimated: s.Charged.Estimated, Wasted: s.Wasted}
 	o.Warnings, o.InDoubt, o.ToolFailures = s.Warnings, s.doubtful(), s.ToolFailures()
 	s.Outcome = &o
-	s.kept.Exhausted, s.kept.Consult, s.kept.Next = nil, nil, ""
-	s.kept.CorrectionWait, s.kept.TransportWait = nil, nil
-	s.kept.Tight, s.kept.Shorten, s.kept.Summary, s.kept.Questions = nil, nil, nil, nil
+	s.kept = kept{Hears: s.kept.Hears}
 	if s.hearEnd(&o); !s.asksReducers("") {
 		s.ended()
 	}
