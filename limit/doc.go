@@ -15,9 +15,9 @@
 //     it, by what the last response said is left, or by what was granted in the last period. Where no limit
 //     is known, so is a call while no other one is in flight.
 //   - Where they tell nothing, the pace doubles until a call is refused, and from then on rises slowly and
-//     falls at each refusal. A refusal in spite of a grant always counts. The longer it asks to wait, the longer
-//     the pace stays below the one that was refused: twenty times as long. With Config.Open there is no pace
-//     until a retry is refused or finds the provider down, or a limit is told.
+//     falls at each refusal. A refusal in spite of a grant always counts. The longer it asks to wait, the
+//     longer the pace stays below the one that was refused: twenty times as long, and at most an hour. With
+//     Config.Open there is no pace until a retry is refused or finds the provider down, or a limit is told.
 //   - While calls find the provider down, the breaker lets one probe through now and then. A probe that nobody
 //     settles is lost in time, and another one is made. In the end those that wait are denied.
 //   - Retries are slowed down when too many calls fail: each failure takes from a budget, and each success

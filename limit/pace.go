@@ -98,13 +98,13 @@ func (st *State) climb(used int64) {
 }
 
 // calm is how long after a refusal the pace stays below the one that was refused: twenty times as long as the
-// refusal asked to wait, and as twenty calls take. The longer a refusal holds a session up, the more seldom
-// one is provoked. A limit that is known need not be tried.
+// refusal asked to wait, and as twenty calls take, but an hour at most. The longer a refusal holds a session
+// up, the more seldom one is provoked. A limit that is known need not be tried.
 func (st *State) calm() int64 {
 	if st.ceiling() > 0 {
 		return 0
 	}
-	return 20 * max(st.Dear, st.gap(), second)
+	return min(20*max(st.Dear, st.gap(), second), int64(time.Hour))
 }
 
 // gap is the time between calls by the pace.

@@ -134,8 +134,8 @@ var latest = time.Unix(0, math.MaxInt64)
 // bound keeps a number of an event within what the arithmetic bears.
 func bound(n, least int64) int64 { return min(max(n, least), 1<<40) }
 
-// wait is how long a new ask will probably wait if so many calls go before it. Of the queue of the limiter above
-// it is the same part.
+// wait is how long a new ask will probably wait if so many calls go before it. Of the queue of the limiter
+// above it is the same part.
 func (s *step) wait(w *waiter, before int64) int64 {
 	at := s.ready(w, s.Waiting())
 	if at == never {

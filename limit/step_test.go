@@ -662,7 +662,7 @@ func TestRefusalsThatNoPaceMendsLeaveACallNowAndThen(t *testing.T) {
 	}
 }
 
-// A limiter that is full lends nothing before its time: what is out may be settled a moment before it is lost.
+// A limiter that is full lends nothing before its time: what is out may be settled before it is lost.
 func TestNothingIsLentWhileAllThatMayBeAreOut(t *testing.T) {
 	l := newLimiter(t, limit.Config{Concurrency: 1, Hold: time.Second, Windows: tenASecond.Windows})
 	l.ask(1)
@@ -729,8 +729,7 @@ func TestADeadlineInTheFarFuture(t *testing.T) {
 	assert.Equal(t, []int64{1}, granted(fx))
 }
 
-// The longer a refusal asks to wait, the longer the pace stays below the one that was refused, also for who is
-// alone.
+// The longer a refusal asks to wait, the longer the pace stays below the one that was refused.
 func TestAfterALongRefusalTheRefusedPaceIsNotTried(t *testing.T) {
 	l := newLimiter(t, limit.Config{})
 	l.ask(ids(1, 50_000)...)
@@ -745,5 +744,23 @@ func TestAfterALongRefusalTheRefusedPaceIsNotTried(t *testing.T) {
 	l.until(l.now + 59*time.Second)
 	assert.Equal(t, knee*19/20, l.st.Pace)
 	l.until(l.now + 20*time.Second)
+	assert.Greater(t, l.st.Pace, knee)
+}
+
+// A refusal that asks to wait for a day may have nothing to do with the pace: after an hour others are tried.
+func TestARefusalOfADayBindsThePaceForAnHour(t *testing.T) {
+	l := newLimiter(t, limit.Config{})
+	l.ask(ids(1, 20_000)...)
+	for range 2 {
+		got := l.until(l.now + 1500*time.Millisecond)
+		l.step(limit.Event{
+			Kind: limit.Settle, ID: got[len(got)-1], Outcome: limit.Refused,
+			Limits: &ratelimit.State{RetryAfter: ratelimit.In(24 * time.Hour)},
+		})
+	}
+	knee := l.st.Knee
+	l.until(l.now + 59*time.Minute)
+	assert.Less(t, l.st.Pace, knee)
+	l.until(l.now + 6*time.Minute)
 	assert.Greater(t, l.st.Pace, knee)
 }
