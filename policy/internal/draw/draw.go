@@ -2,6 +2,9 @@
 package draw
 
 import (
+	"reflect"
+	"strconv"
+	"strings"
 	"time"
 
 	"pgregory.net/rapid"
@@ -18,29 +21,183 @@ func Classes() []fault.Class {
 		"of-my_own.1")
 }
 
-func duration(max time.Duration) *rapid.Generator[time.Duration] {
-	return rapid.Custom(func(t *rapid.T) time.Duration {
-		return time.Duration(rapid.Int64Range(0, int64(max)).Draw(t, "ns"))
+// names are what names are drawn from, by the words that tags have for them.
+var names = map[string]*rapid.Generator[string]{
+	"argument": rapid.SampledFrom([]string{"amount", "page", "/amount/value"}),
+	"class":    texts(Classes()),
+	"form":     texts(extract.Forms()),
+	"model":    rapid.StringMatching("[a-z]{1,8}"),
+	"tool":     rapid.StringN(1, 8, 32),
+}
+
+func texts[S ~string](all []S) *rapid.Generator[string] {
+	return rapid.Map(rapid.SampledFrom(all), func(s S) string { return string(s) })
+}
+
+// tag is the tag of a field: its name in files, and what values it has.
+type tag map[string]string
+
+func tagOf(text string) tag {
+	words := tag{}
+	for n, word := range strings.Split(text, ",") {
+		key, value, _ := strings.Cut(word, "=")
+		if words[key] = value; n == 0 {
+			words["name"] = key
+		}
+	}
+	return words
+}
+
+func (f tag) says(word string) bool {
+	_, there := f[word]
+	return there
+}
+
+// value draws a valid value.
+func (f tag) value(t *rapid.T, v reflect.Value) {
+	switch to := v.Addr().Interface().(type) {
+	case *backoff.BackoffStrategy:
+		*to = Strategy().Draw(t, f["name"])
+	case *backoff.Decimal:
+		*to = backoff.Decimal(rapid.Int64Range(0, int64(backoff.One)).Draw(t, f["name"]))
+	case *policy.Layer:
+		switch f["name"] {
+		case "transport", "tool_transport":
+			*to = Transport().Draw(t, f["name"])
+		case "answer":
+			*to = layer(func(f tag) bool { return f.says("calls") }).Draw(t, f["name"])
+		default:
+			*to = Layer().Draw(t, f["name"])
+		}
+	default:
+		f.plain(t, v)
+	}
+}
+
+// plain draws a value of a plain kind.
+func (f tag) plain(t *rapid.T, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Struct:
+		fill(t, v, nil)
+	case reflect.Pointer, reflect.Slice, reflect.Map:
+		if rapid.Bool().Draw(t, f["name"]+"?") {
+			f.present(t, v)
+		}
+	case reflect.String:
+		from := names[f["each"]]
+		if from == nil {
+			from = texts(append([]string{""}, strings.Split(f["words"], "|")...))
+		}
+		v.SetString(from.Draw(t, f["name"]))
+	case reflect.Bool:
+		v.SetBool(rapid.Bool().Draw(t, f["name"]))
+	case reflect.Float64:
+		v.SetFloat(rapid.Float64Range(0, 2).Draw(t, f["name"]))
+	default:
+		f.number(t, v)
+	}
+}
+
+// present draws a value that may be absent, and is not.
+func (f tag) present(t *rapid.T, v reflect.Value) {
+	one := reflect.New(v.Type().Elem())
+	switch v.Kind() {
+	case reflect.Pointer:
+		f.value(t, one.Elem())
+		v.Set(one)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+		for range rapid.IntRange(0, 3).Draw(t, f["name"]) {
+			one.Elem().SetZero()
+			if f.value(t, one.Elem()); !holds(v, one.Elem()) {
+				v.Set(reflect.Append(v, one.Elem()))
+			}
+		}
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+		for range rapid.IntRange(1, 3).Draw(t, f["name"]) {
+			key := names[f["each"]].Draw(t, "key")
+			one.Elem().SetZero()
+			f.value(t, one.Elem())
+			v.SetMapIndex(reflect.ValueOf(key).Convert(v.Type().Key()), one.Elem())
+		}
+	}
+}
+
+// holds reports whether a list of names has a name: each stands there once.
+func holds(list, one reflect.Value) bool {
+	for n := range list.Len() {
+		if one.Kind() == reflect.String && list.Index(n).String() == one.String() {
+			return true
+		}
+	}
+	return false
+}
+
+// number draws a count, an amount or a duration.
+func (f tag) number(t *rapid.T, v reflect.Value) {
+	least, _ := strconv.ParseInt(f["least"], 10, 64)
+	most := least + 20
+	switch {
+	case v.Type() == reflect.TypeFor[time.Duration]():
+		most = int64(time.Hour)
+	case v.Kind() == reflect.Int64:
+		most = 100_000
+	}
+	n := rapid.Int64Range(least, most)
+	if f.says("unlimited") {
+		n = rapid.OneOf(n, rapid.Just(int64(policy.Unlimited)))
+	}
+	v.SetInt(n.Draw(t, f["name"]))
+}
+
+// fill draws all fields of a struct that have a tag, but those that leave names.
+func fill(t *rapid.T, v reflect.Value, leave func(tag) bool) {
+	for n := range v.NumField() {
+		if text := v.Type().Field(n).Tag.Get("policy"); text != "" {
+			if f := tagOf(text); leave == nil || !leave(f) {
+				f.value(t, v.Field(n))
+			}
+		}
+	}
+	if a, ok := v.Addr().Interface().(*policy.Approval); ok && (a.Argument == "" || a.Above == nil) {
+		a.Argument, a.Above = "amount", new(backoff.One)
+	}
+}
+
+// layer draws a valid layer without some fields.
+func layer(leave func(tag) bool) *rapid.Generator[policy.Layer] {
+	return rapid.Custom(func(t *rapid.T) (l policy.Layer) {
+		fill(t, reflect.ValueOf(&l).Elem(), func(f tag) bool {
+			// They have no meaning in one plane or the other.
+			return strings.HasSuffix(f["name"], "_timeout") || f["name"] == "classify_words" || leave(f)
+		})
+		return l
 	})
 }
 
-// orUnlimited draws from g, or Unlimited.
-func orUnlimited[T ~int | ~int64](g *rapid.Generator[T]) *rapid.Generator[T] {
-	return rapid.OneOf(g, rapid.Just(T(policy.Unlimited)))
+// Layer draws a valid layer of the correction plane.
+func Layer() *rapid.Generator[policy.Layer] { return layer(func(tag) bool { return false }) }
+
+// Transport draws a valid layer of the transport plane.
+func Transport() *rapid.Generator[policy.Layer] {
+	return layer(func(f tag) bool { return f.says("correction") || f["name"] == "emit_feedback" })
 }
 
-// maybe draws a value or nil.
-func maybe[T any](t *rapid.T, g *rapid.Generator[T], label string) *T {
-	return rapid.Ptr(g, true).Draw(t, label)
+// Set draws a valid set without adjustments.
+func Set() *rapid.Generator[policy.Set] {
+	return rapid.Custom(func(t *rapid.T) (s policy.Set) {
+		fill(t, reflect.ValueOf(&s).Elem(), func(f tag) bool { return f.says("adjusted") || f.says("context") })
+		return s
+	})
 }
 
-// words draws some distinct words, an empty slice, or nil.
-func words[S ~string](t *rapid.T, all []S, label string) []S {
-	if rapid.Bool().Draw(t, label+"?") {
-		return nil
-	}
-	some := rapid.SliceOfNDistinct(rapid.SampledFrom(all), 0, 4, rapid.ID[S]).Draw(t, label)
-	return append([]S{}, some...)
+// Price draws a valid price.
+func Price() *rapid.Generator[policy.Price] {
+	return rapid.Custom(func(t *rapid.T) (p policy.Price) {
+		fill(t, reflect.ValueOf(&p).Elem(), nil)
+		return p
+	})
 }
 
 // Strategy draws a valid backoff strategy other than a list.
@@ -64,159 +221,6 @@ func Strategy() *rapid.Generator[backoff.BackoffStrategy] {
 		}
 		return s
 	})
-}
-
-// attempts draws the settings of some attempts, an empty slice, or nil.
-func attempts(t *rapid.T) []policy.Settings {
-	if rapid.Bool().Draw(t, "attempts?") {
-		return nil
-	}
-	all := make([]policy.Settings, rapid.IntRange(0, 3).Draw(t, "attempts"))
-	for n := range all {
-		all[n].Temperature = maybe(t, rapid.Float64Range(0, 2), "temperature")
-		all[n].Model = rapid.SampledFrom([]string{"", "big", "small"}).Draw(t, "model")
-	}
-	return all
-}
-
-// Layer draws a valid layer of the correction plane.
-func Layer() *rapid.Generator[policy.Layer] {
-	return rapid.Custom(func(t *rapid.T) policy.Layer {
-		repairs := rapid.SampledFrom([]policy.Repairs{"", policy.RepairsAccept, policy.RepairsNote, policy.RepairsRefuse})
-		l := Transport().Draw(t, "shared")
-		l.EmitFeedback = maybe(t, rapid.Bool(), "emit_feedback")
-		l.PerAttempt = attempts(t)
-		l.NoProgress = maybe(t, rapid.IntRange(0, 3), "no_progress")
-		count := orUnlimited(rapid.IntRange(1, 20))
-		l.Progress = maybe(t, rapid.Custom(func(t *rapid.T) policy.Progress {
-			return policy.Progress{Nudge: rapid.IntRange(-1, 9).Draw(t, "nudge"), Planner: rapid.IntRange(-1, 9).Draw(t, "planner"),
-				Stop: rapid.IntRange(-1, 9).Draw(t, "stop"), Window: rapid.IntRange(0, 64).Draw(t, "window")}
-		}), "progress")
-		l.Approval = maybe(t, approval(), "approval")
-		l.MaxSuccesses, l.MaxSessionSuccesses = maybe(t, count, "max_successes"), maybe(t, count, "max_session_successes")
-		l.EqualCalls = rapid.SampledFrom([]policy.Equal{"", policy.EqualRun, policy.EqualRecorded, policy.EqualRefuse}).Draw(t, "equal_calls")
-		l.TextRepairs = repairs.Draw(t, "text_repairs")
-		l.NativeRepairs = repairs.Draw(t, "native_repairs")
-		l.FormsOff = words(t, extract.Forms(), "forms_off")
-		l.OnReducerError = rapid.SampledFrom([]policy.ReducerAction{"", policy.ReducerEndsAction, policy.ReducerStopsRun}).
-			Draw(t, "on_reducer_error")
-		return l
-	})
-}
-
-// approval draws a valid approval.
-func approval() *rapid.Generator[policy.Approval] {
-	return rapid.Custom(func(t *rapid.T) policy.Approval {
-		a := policy.Approval{
-			When: rapid.SampledFrom([]policy.ApprovalRule{"", policy.ApproveDeclared, policy.ApproveNever, policy.ApproveAlways,
-				policy.ApproveUndeclared, policy.ApproveFirst, policy.ApproveAbove}).Draw(t, "when"),
-			Default: rapid.SampledFrom([]policy.ApprovalDefault{"", policy.DefaultRefuse, policy.DefaultApprove}).Draw(t, "default"),
-			InDoubt: rapid.SampledFrom([]policy.DoubtRule{"", policy.DoubtTell, policy.DoubtAsk}).Draw(t, "in_doubt"),
-			Exhausted: rapid.SampledFrom([]policy.ExhaustionRule{"", policy.ExhaustedEnds, policy.ExhaustedAsk}).
-				Draw(t, "exhausted"),
-			Timeout: time.Duration(rapid.IntRange(-1, 9).Draw(t, "timeout")),
-		}
-		if a.When == policy.ApproveAbove || rapid.Bool().Draw(t, "argument") {
-			a.Argument = rapid.SampledFrom([]string{"amount", "/amount/value"}).Draw(t, "of")
-			a.Above = new(backoff.Decimal(rapid.Int64Range(0, 1<<40).Draw(t, "above")))
-		}
-		return a
-	})
-}
-
-// answer draws a valid layer of the final answer, which has no calls.
-func answer() *rapid.Generator[policy.Layer] {
-	return rapid.Map(Layer(), func(l policy.Layer) policy.Layer {
-		l.Progress, l.MaxSuccesses, l.MaxSessionSuccesses, l.EqualCalls = nil, nil, nil, ""
-		l.Approval = nil
-		return l
-	})
-}
-
-// Transport draws a valid layer of the transport plane.
-func Transport() *rapid.Generator[policy.Layer] {
-	return rapid.Custom(func(t *rapid.T) policy.Layer {
-		l := policy.Layer{
-			MaxAttempts:     maybe(t, orUnlimited(rapid.IntRange(1, 9)), "max_attempts"),
-			Backoff:         maybe(t, Strategy(), "backoff"),
-			RetryableErrors: words(t, Classes(), "retryable_errors"),
-			RetryAfter: rapid.SampledFrom([]policy.RetryAfter{"", policy.RetryAfterFloor, policy.RetryAfterFirst}).
-				Draw(t, "retry_after"),
-			RetryAfterJitter: maybe(t, rapid.Custom(func(t *rapid.T) backoff.Decimal {
-				return backoff.Decimal(rapid.Int64Range(0, int64(backoff.One)).Draw(t, "part"))
-			}), "retry_after_jitter"),
-			MaxRetryAfter: maybe(t, orUnlimited(duration(time.Hour)), "max_retry_after"),
-			MaxTotalDelay: maybe(t, orUnlimited(duration(time.Hour)), "max_total_delay"),
-			OptOut:        maybe(t, rapid.Bool(), "opt_out"),
-			ClassifyWords: maybe(t, rapid.Just(false), "classify_words"),
-		}
-		if rapid.Bool().Draw(t, "bases?") {
-			l.Bases = rapid.MapOfN(rapid.SampledFrom(Classes()), duration(time.Minute), 0, 3).Draw(t, "bases")
-		}
-		return l
-	})
-}
-
-// Set draws a valid set without adjustments.
-func Set() *rapid.Generator[policy.Set] {
-	return rapid.Custom(func(t *rapid.T) policy.Set {
-		budget := orUnlimited(rapid.IntRange(0, 9))
-		s := policy.Set{
-			Global:    Layer().Draw(t, "global"),
-			Answer:    answer().Draw(t, "answer"),
-			Call:      Layer().Draw(t, "call"),
-			Transport: Transport().Draw(t, "transport"),
-			Budgets: policy.Budgets{
-				Tool:         budget.Draw(t, "tool"),
-				Run:          budget.Draw(t, "run"),
-				UnknownTools: budget.Draw(t, "unknown_tools"),
-			},
-			MaxTurns:     orUnlimited(rapid.IntRange(1, 500)).Draw(t, "max_turns"),
-			MaxCalls:     orUnlimited(rapid.IntRange(1, 500)).Draw(t, "max_calls"),
-			AllOrNothing: rapid.Bool().Draw(t, "all_or_nothing"),
-		}
-		s.Spending = spending(t)
-		if prices := rapid.MapOfN(rapid.StringMatching("[a-z]{1,8}"), Price(), 0, 2).Draw(t, "prices"); len(prices) > 0 {
-			s.Prices = prices
-		}
-		if tools := rapid.MapOfN(rapid.StringN(1, 8, 32), Layer(), 0, 3).Draw(t, "tools"); len(tools) > 0 {
-			s.Tools = tools
-		}
-		own := rapid.MapOfN(rapid.StringN(1, 8, 32), Transport(), 0, 2)
-		if tools := own.Draw(t, "tool_transport"); len(tools) > 0 {
-			s.ToolTransport = tools
-		}
-		return s
-	})
-}
-
-// Price draws a valid price.
-func Price() *rapid.Generator[policy.Price] {
-	return rapid.Custom(func(t *rapid.T) policy.Price {
-		n := rapid.Int64Range(0, 20_000_000)
-		return policy.Price{Input: n.Draw(t, "input"), Output: n.Draw(t, "output"), CacheRead: maybe(t, n, "cache_read"),
-			CacheWrite: maybe(t, n, "cache_write"), Reasoning: maybe(t, n, "reasoning")}
-	})
-}
-
-// spending draws what bounds the tokens and the money of calls.
-func spending(t *rapid.T) policy.Spending {
-	n := rapid.Int64Range(0, 100_000)
-	allowance := func(label string) policy.Allowance {
-		if rapid.Bool().Draw(t, label+"?") {
-			return policy.Allowance{}
-		}
-		return policy.Allowance{
-			InputTokens: maybe(t, n, label+" input"), OutputTokens: maybe(t, n, label+" output"),
-			CachedTokens: maybe(t, n, label+" cached"), ReasoningTokens: maybe(t, n, label+" reasoning"),
-			TotalTokens: maybe(t, n, label+" total"), Cost: maybe(t, n, label+" cost"),
-		}
-	}
-	return policy.Spending{
-		Action: allowance("action"), Run: allowance("run"), Session: allowance("session"),
-		MaxNextCost: maybe(t, n, "max_next_cost"),
-		MaxReply:    maybe(t, rapid.Int64Range(policy.LeastReply, 100_000), "max_reply"),
-	}
 }
 
 // Key draws a key, often the zero key.
