@@ -25,8 +25,8 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// ErrNotEnded is in the chain of [ActionRun.Err] if the loop was left or continued without ending its try.
-var ErrNotEnded = errors.New("loop: Attempt.End was not called: call it with the error of each try, or nil " +
+// errNotEnded is in the chain of [ActionRun.Err] if the loop was left or continued without ending its try.
+var errNotEnded = errors.New("loop: Attempt.End was not called: call it with the error of each try, or nil " +
 	"for success")
 
 // ActionRun makes the attempts of one action in a loop that you already have:
@@ -71,7 +71,7 @@ func (a *Attempt) End(err error) {
 // [Action] has an ID, or if a reducer receives it.
 func (a *Attempt) Keeps() bool {
 	return a.in != nil &&
-		(a.in.keeps() || session.DriverOf(a.in.s).Hears(engine.TryEvent(a.in.a.Tool)))
+		(a.in.keeps() || len(engine.TryEvents(session.DriverOf(a.in.s).Hears, a.in.a.Tool, nil)) > 0)
 }
 
 // end is End for a value in canonical form.
@@ -92,7 +92,7 @@ func (a *Attempt) end(err error) {
 
 // All makes the tries and the waits between them. It makes none for an action whose [Action].ID has ended in
 // the journal. It can be ranged over once. If the loop is left or continued without ending a try, that try is
-// recorded as cancelled and the action ends with [ErrNotEnded].
+// recorded as cancelled and the action ends with an error that says so.
 func (t *ActionRun) All() iter.Seq[*Attempt] {
 	return func(yield func(*Attempt) bool) {
 		if t.used {
@@ -133,7 +133,7 @@ func (t *ActionRun) all(yield func(*Attempt) bool) error {
 		of.opens(true)
 		more := yield(&at)
 		if of.opens(false); !of.ended {
-			of.ending = ErrNotEnded
+			of.ending = errNotEnded
 			of.fed(of.runner.Step(machine.Event{
 				Kind: machine.Tried, At: of.now(), Try: &machine.Try{Abandoned: true, Usage: at.Usage},
 				Failure: new(fault.FailureOf(of.ending)),

@@ -82,7 +82,7 @@ func TestATryLeftOpenIsRecordedAsCancelled(t *testing.T) {
 			leave(tries)
 			if name != "panic" {
 				require.ErrorIs(t, tries.Err(), policy.ReasonCancelled)
-				require.ErrorIs(t, tries.Err(), loop.ErrNotEnded)
+				require.ErrorContains(t, tries.Err(), "loop: Attempt.End was not called")
 				require.ErrorContains(t, tries.Err(), "End was not called")
 			}
 			all := s.State().Attempts()

@@ -58,12 +58,12 @@ func TestAnEngineOfItsOwnComesToTheSame(t *testing.T) {
 	echo, _ := tools.Get("echo")
 	out := echo.Invoke(t.Context(), asked.Arguments)
 	reduced := func(ev machine.Event, emitted []session.Event) machine.Event {
-		require.NoError(t, engine.Reducing(&st, &ev, emitted, engine.Everything, func(events []session.Event) (*machine.Reduced, error) {
+		require.NoError(t, engine.Reducing(&st, &ev, emitted, nil, func(events []session.Event) (*machine.Reduced, error) {
 			return engine.Reduce(own, st.Session, events), nil
 		}))
 		return ev
 	}
-	step(reduced(machine.Event{Kind: machine.ToolEnded, Tool: engine.EndOf(asked, out)}, out.Events))
+	step(reduced(machine.Event{Kind: machine.ToolEnded, Tool: engine.EndOf(nil, asked, out)}, out.Events))
 	stop := step(reduced(machine.Event{Kind: machine.Replied, Reply: engine.Read(looptest.Say("Done.").Reply, on, settings)}, nil))
 
 	got, err := loop.ResultOf(engine.End{State: st}, nil)

@@ -14,7 +14,7 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// PersonQuestion is what an [ApproverFunc] is asked.
+// PersonQuestion is what the function of [WithApprover] is asked.
 type PersonQuestion struct {
 	machine.Ask
 	// Session is the id of the session, and View its state; see [View].
@@ -22,16 +22,15 @@ type PersonQuestion struct {
 	View    session.State
 }
 
-// ApproverFunc answers the questions of a run about calls that need a person's approval, and about calls in
-// doubt. The Question of its answer may be left empty. It may block; its context ends with the run, and with
-// the question's deadline. The zero answer leaves the question to others: [Loop.Answer] and [Pool.Answer]. In
-// a pool a call that blocks keeps a worker. An error, or an answer that does not fit, ends the run. After a
-// crash the question is asked again. It must be safe for concurrent use if several runs share it.
-type ApproverFunc func(ctx context.Context, q PersonQuestion) (machine.Response, error)
-
-// WithApprover sets who answers the questions of runs to people in this process. Without one, and for
-// questions that it leaves, a run waits for [Loop.Answer] or [Pool.Answer], or until the question's deadline.
-func WithApprover(f ApproverFunc) Option { return func(o *options) { o.approver = f } }
+// WithApprover sets who answers the questions of runs to people in this process, about calls that need approval
+// and about calls in doubt. The Question of its answer may be left empty. It may block; its context ends with
+// the run, and with the question's deadline. The zero answer leaves the question to others. In a pool a call
+// that blocks keeps a worker. An error, or an answer that does not fit, ends the run. After a crash the question
+// is asked again. It must be safe for concurrent use if several runs share it. Without one, and for questions
+// that it leaves, a run waits for [Loop.Answer] or [Pool.Answer], or until the question's deadline.
+func WithApprover(f func(ctx context.Context, q PersonQuestion) (machine.Response, error)) Option {
+	return func(o *options) { o.approver = f }
+}
 
 // ErrNobodyAsks is the error of an answer for a session that no run in this process waits for.
 var ErrNobodyAsks = errors.New("loop: no run of the session asks a person here")

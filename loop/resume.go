@@ -129,7 +129,7 @@ func (p *process) land(ctx context.Context, run machine.ToolRun, out tool.Outcom
 	}
 	landed := journal.Note{
 		Kind: journal.ResultLanded, At: p.clock.Now(), Key: run.Key, Transport: run.Transport,
-		End:    engine.EndOf(run, out),
+		End:    engine.EndOf(nil, run, out),
 		Events: out.Events,
 	}
 	// If the journal cannot be written, the next step ends the run.

@@ -141,7 +141,7 @@ func (p *process) toolEnded(
 		if p.failed == nil {
 			p.failed = map[int]failedCall{}
 		}
-		f := engine.EndOf(run, out).Failure
+		f := engine.EndOf(nil, run, out).Failure
 		p.failed[run.Index] = failedCall{run.Tool, f.Class, f.Message, out.Err}
 	}
 	return p.runner.ToolEnded(p.now(), run, out)

@@ -20,7 +20,6 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/limit/limiter"
 	"github.com/retake-go/retake/loop"
-	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/loop/planner"
@@ -40,6 +39,9 @@ type given struct {
 	// the run.
 	run func(t *testing.T, ctx context.Context, in loop.Input, block func(...context.Context)) error
 }
+
+// grace is how long a run that is over waits for a piece of a stream that is being handled.
+const grace = 100 * time.Millisecond
 
 const (
 	yes    = "yes"
@@ -296,7 +298,7 @@ func TestWhatARunThatIsOverWaitsFor(t *testing.T) {
 				<-entered
 				cancel()
 				if g.waits == aGrace {
-					time.Sleep(engine.Grace - 1)
+					time.Sleep(grace - 1)
 					synctest.Wait()
 					assert.Empty(t, over)
 					time.Sleep(time.Nanosecond)
@@ -465,7 +467,7 @@ func TestAStreamHasOneReader(t *testing.T) {
 		end := awaits(t.Context(), p, newSession(t), "Go.", nil)
 		synctest.Wait()
 		stop()
-		time.Sleep(engine.Grace)
+		time.Sleep(grace)
 		synctest.Wait()
 		serves(t, p)
 		synctest.Wait()

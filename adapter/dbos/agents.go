@@ -120,7 +120,7 @@ func (f *flow) childEnded(r *running) error {
 	if err != nil {
 		return broken("%s: %w", r.run.Tool, err)
 	}
-	end := engine.Ended(f.reducing, r.run, o)
+	end := engine.EndOf(f.reducing, r.run, o)
 	err = f.reduced(machine.Event{Kind: machine.ToolEnded, Tool: end}, nil)
 	r.entered = true
 	return err

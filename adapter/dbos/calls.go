@@ -277,7 +277,7 @@ func (f *flow) start(ctx sdk.Context, run machine.ToolRun) (*running, error) {
 		if repeatable || now {
 			o = f.invoke(ctx, t, run, at)
 		}
-		return toolResult{End: engine.Ended(f.reducing, run, o), Events: o.Events}, nil
+		return toolResult{End: engine.EndOf(f.reducing, run, o), Events: o.Events}, nil
 	}
 	r := &running{run: run, fresh: new(bool)}
 	var err error

@@ -240,7 +240,7 @@ func (a *agent) callTool(ctx context.Context, in wire[toolCall]) (wire[toolResul
 
 // ends sets the outcome of a call. Its error is classified as in process.
 func (r *toolResult) ends(reducing *session.Session, run machine.ToolRun, o tool.Outcome) {
-	r.End, r.Failure = engine.Ended(reducing, run, o), remote(o.Err)
+	r.End, r.Failure = engine.EndOf(reducing, run, o), remote(o.Err)
 	if r.Failure != nil {
 		r.Failure.Seen = *r.End.Failure
 	}

@@ -324,7 +324,7 @@ func (f *flow) Try(t machine.TryRun) error {
 			ev.Failure = &f.ending.Seen
 		}
 	} else if out.Failure == nil {
-		if out.Try.Reduced, err = f.reduce(engine.TryEvents(engine.Everything, t.Action, nil)); err != nil {
+		if out.Try.Reduced, err = f.reduce(engine.TryEvents(nil, t.Action, nil)); err != nil {
 			return err
 		}
 	}

@@ -352,7 +352,7 @@ func (f *flow) Answered(ev machine.Event) error { return f.step(ev) }
 
 // reduced feeds an event with what reducers make of it. emitted are the events of its tool.
 func (f *flow) reduced(ev machine.Event, emitted []session.Event) error {
-	if err := engine.Reducing(&f.st, &ev, emitted, engine.Everything, f.reduce); err != nil {
+	if err := engine.Reducing(&f.st, &ev, emitted, nil, f.reduce); err != nil {
 		return err
 	}
 	return f.step(ev)

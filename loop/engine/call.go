@@ -17,31 +17,33 @@ import (
 
 // Limits are the time limits of a call; 0 means no limit.
 type Limits struct {
-	// Whole is the limit of the call, First of the first piece of a streamed reply, and Idle of each further
-	// piece.
-	Whole, First, Idle time.Duration
+	// Whole is the limit of the call.
+	Whole time.Duration
 	// Late is the text of the error when Whole is exceeded: "the model did not reply".
 	Late string
 	// End ends the context that Call is given, which then is the call's own: Call ends it when the call is
 	// over. Nil gives the call another one, under that context.
 	End context.CancelCauseFunc
+
+	// first is the limit of the first piece of a streamed reply, and idle of each further piece.
+	first, idle time.Duration
 }
 
 // LimitsOf returns the limits of a model call.
 func LimitsOf(m *machine.ModelCall) Limits {
-	return Limits{Whole: m.Timeout, First: m.FirstToken, Idle: m.Idle, Late: "the model did not reply"}
+	return Limits{Whole: m.Timeout, first: m.FirstToken, idle: m.Idle, Late: "the model did not reply"}
 }
 
 // Streamed reports whether the limits are about pieces of a reply. If so, the model is asked for a stream.
-func (l *Limits) Streamed() bool { return l.First > 0 || l.Idle > 0 }
+func (l *Limits) Streamed() bool { return l.first > 0 || l.idle > 0 }
 
 // Tell runs a function that handles one piece of a streamed reply. Pieces are handled one at a time, and none
 // begins after the call was left behind.
 type Tell func(piece func())
 
-// Grace is how long a call that is left behind waits for a piece that is being handled. A function that takes
+// grace is how long a call that is left behind waits for a piece that is being handled. A function that takes
 // longer continues alone.
-const Grace = 100 * time.Millisecond
+const grace = 100 * time.Millisecond
 
 // Call calls a function that may ignore its context. If ctx can end, or a limit is set, the call runs on its
 // own goroutine. When ctx ends or a limit is exceeded, Call returns the cause of ctx, or a
@@ -65,13 +67,13 @@ func Call[T any](
 		own, end = context.WithCancelCause(ctx)
 	}
 	r := &running[T]{
-		watch: watch{after: after, idle: lim.Idle, ctx: own, end: end, stop: func() {}},
+		watch: watch{after: after, idle: lim.idle, ctx: own, end: end, stop: func() {}},
 		over:  make(chan struct{}), err: tool.ErrExited,
 	}
 	if lim.Whole > 0 {
 		defer r.within(lim.Whole, lim.Late)()
 	}
-	r.wait(lim.First)
+	r.wait(lim.first)
 	go r.run(call)
 	select {
 	case <-r.over:
@@ -197,7 +199,7 @@ func (w *watch) goesOn() bool {
 	return !w.left
 }
 
-// leave ends the watch: no further piece is handled. It reports whether one still is after [Grace].
+// leave ends the watch: no further piece is handled. It reports whether one still is after [grace].
 func (w *watch) leave() (held bool) {
 	w.end(nil)
 	w.mu.Lock()
@@ -214,7 +216,7 @@ func (w *watch) leave() (held bool) {
 	default:
 	}
 	over := make(chan struct{})
-	defer w.after(Grace, func() { close(over) })()
+	defer w.after(grace, func() { close(over) })()
 	select {
 	case telling <- struct{}{}:
 		return false

@@ -18,7 +18,7 @@
 //	make_prompt  runs the user's code                  Prompted
 //	estimate     -                                     Estimated, from [Offer.Answer]
 //	grant        asks the limiter, and waits with it   Granted
-//	run_tools    runs the calls of State.Left          ToolEnded, one a call and in their order: [Ended], then
+//	run_tools    runs the calls of State.Left          ToolEnded, one a call and in their order: [EndOf], then
 //	                                                   [Reducing]
 //	try          lets the user try                     Tried, and the reducers of [TryEvents]
 //	wait         waits                                 Woke, from [Woke]

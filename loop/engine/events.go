@@ -9,9 +9,6 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// Everything reports true for every event.
-func Everything(string) bool { return true }
-
 // answerEvents returns the reducer events of an accepted answer. heard reports which events have reducers;
 // others are not made.
 func answerEvents(heard func(event string) bool, text string, a *machine.Answer) []session.Event {
@@ -64,22 +61,17 @@ func unheard(s *session.Session, out tool.Outcome) (names []string) {
 // maxUnheard is how many unheard events of a call are named.
 const maxUnheard = 8
 
-// TryEvent returns the name of the event of a successful try of an action: [session.EventToolResult] for a
-// tool, else [session.EventStructuredOutput].
-func TryEvent(tool string) string {
-	if tool == "" {
-		return session.EventStructuredOutput
-	}
-	return session.EventToolResult
-}
-
-// TryEvents returns the reducer events of a successful try of an action. value is its result as JSON, or nil.
+// TryEvents returns the reducer events of a successful try of an action: that of a result for a tool, else that
+// of an answer. value is its result as JSON, or nil. heard reports which events have reducers; nil means all.
 func TryEvents(heard func(event string) bool, name string, value []byte) []session.Event {
-	event := TryEvent(name)
+	event := session.EventStructuredOutput
+	if name != "" {
+		event = session.EventToolResult
+	}
 	switch {
-	case !heard(event):
+	case heard != nil && !heard(event):
 		return nil
-	case event == session.EventToolResult:
+	case name != "":
 		value = resultPayload(machine.ToolRun{Call: machine.Call{Tool: name}}, value)
 	}
 	return []session.Event{{Name: event, Payload: value}}

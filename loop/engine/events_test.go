@@ -25,7 +25,7 @@ func TestThePayloadOfAToolResult(t *testing.T) {
 		if err != nil {
 			want = []byte(`{}`)
 		}
-		events := toolEvents(Everything, machine.ToolRun{Call: machine.Call{Tool: e.Tool, ID: e.CallID, Arguments: e.Arguments}}, tool.Outcome{
+		events := toolEvents(everything, machine.ToolRun{Call: machine.Call{Tool: e.Tool, ID: e.CallID, Arguments: e.Arguments}}, tool.Outcome{
 			Result: e.Result, Events: []session.Event{{Name: "booked", Payload: []byte("1")}},
 		})
 		assert.Equal(t, []session.Event{{Name: session.EventToolResult, Payload: want}, {Name: "booked", Payload: []byte("1")}}, events)
@@ -33,10 +33,12 @@ func TestThePayloadOfAToolResult(t *testing.T) {
 }
 
 func TestTheEventOfAnAnswer(t *testing.T) {
-	said := answerEvents(Everything, "\xffdone", &machine.Answer{})
+	said := answerEvents(everything, "\xffdone", &machine.Answer{})
 	require.Equal(t, []session.Event{{Name: session.EventStructuredOutput, Payload: []byte(`""`)}}, said)
-	said = answerEvents(Everything, "done", &machine.Answer{})
+	said = answerEvents(everything, "done", &machine.Answer{})
 	require.Equal(t, []session.Event{{Name: session.EventStructuredOutput, Payload: []byte(`"done"`)}}, said)
-	said = answerEvents(Everything, "done", &machine.Answer{Value: []byte("1")})
+	said = answerEvents(everything, "done", &machine.Answer{Value: []byte("1")})
 	require.Equal(t, []session.Event{{Name: session.EventStructuredOutput, Payload: []byte("1")}}, said)
 }
+
+func everything(string) bool { return true }

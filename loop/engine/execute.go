@@ -71,11 +71,14 @@ func Begins(k machine.EffectKind) bool {
 
 // Reducing has reducers make of an event what the core has to know, before it is fed: of an accepted answer,
 // a successful call, and a result that a person gives. emitted are the events of the tool. heard reports
-// which events have reducers; others are not made. reduce runs them; its error is returned.
+// which events have reducers, nil means all; others are not made. reduce runs them; its error is returned.
 func Reducing(
 	st *machine.State, ev *machine.Event, emitted []session.Event, heard func(event string) bool,
 	reduce func([]session.Event) (*machine.Reduced, error),
 ) (err error) {
+	if heard == nil {
+		heard = func(string) bool { return true }
+	}
 	if a := accepted(ev.Reply); a != nil {
 		a.Reduced, err = reduce(answerEvents(heard, ev.Reply.Message.Text, a))
 	}

@@ -95,7 +95,7 @@ func (r *Runner) CallFailed(at time.Time, err error) ([]machine.Effect, error) {
 // ToolEnded feeds the outcome of one call, in call order, after running the reducers for its result and
 // events.
 func (r *Runner) ToolEnded(at time.Time, run machine.ToolRun, out tool.Outcome) ([]machine.Effect, error) {
-	end := EndOf(run, out)
+	end := EndOf(r.s, run, out)
 	if landed, ok := out.Err.(*landedError); ok {
 		end = new(landed.end)
 	}
@@ -104,9 +104,6 @@ func (r *Runner) ToolEnded(at time.Time, run machine.ToolRun, out tool.Outcome) 
 			r.failing = map[string]error{}
 		}
 		r.failing[run.Key] = err
-	}
-	if end.Verdict == machine.Done {
-		end.Unheard = unheard(r.s, out)
 	}
 	ev := machine.Event{Kind: machine.ToolEnded, At: at, Tool: end}
 	r.reduceFor(&ev, out.Events)

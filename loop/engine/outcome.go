@@ -11,8 +11,9 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// EndOf converts a tool's outcome for the core, before reducers run.
-func EndOf(run machine.ToolRun, out tool.Outcome) *machine.ToolEnd {
+// EndOf converts a tool's outcome for the core, before reducers run. It names the events of the call that nobody
+// hears in s; nil names none.
+func EndOf(s *session.Session, run machine.ToolRun, out tool.Outcome) *machine.ToolEnd {
 	end := &machine.ToolEnd{Index: run.Index, Progress: out.Progress, Usage: out.Usage, Cost: out.Cost,
 		InDoubt: out.InDoubt}
 	switch {
@@ -31,15 +32,9 @@ func EndOf(run machine.ToolRun, out tool.Outcome) *machine.ToolEnd {
 		end.Whole = out.Whole
 	default:
 		end.Verdict, end.Result, end.Parts = machine.Done, out.Result, out.Parts
-	}
-	return end
-}
-
-// Ended is [EndOf] for an engine without a [Runner]: it also names the events of the call that nobody hears.
-func Ended(s *session.Session, run machine.ToolRun, out tool.Outcome) *machine.ToolEnd {
-	end := EndOf(run, out)
-	if end.Verdict == machine.Done {
-		end.Unheard = unheard(s, out)
+		if s != nil {
+			end.Unheard = unheard(s, out)
+		}
 	}
 	return end
 }

@@ -63,7 +63,7 @@ func (t *Teller) Step(
 	for _, text := range warnings {
 		t.Tell(ctx, Notice{Kind: Warned, CorrelationID: st.Session.ID(), At: ev.At, Text: text})
 	}
-	if failed := Uncharged(ev, effects); failed != nil {
+	if failed := uncharged(ev, effects); failed != nil {
 		n := Notice{Kind: ReducerFailed, CorrelationID: st.Session.ID(), At: ev.At, Plane: fault.Correction,
 			Class: fault.Reducer, Reason: policy.ReasonReducerError, Reducer: failed.Reducer,
 			Err: behind(machine.Effect{})}
@@ -115,9 +115,9 @@ func (t *Teller) Tell(ctx context.Context, n Notice) {
 	}
 }
 
-// Uncharged returns the reducer error of an event without a decision: that of a further call of a tool that
+// uncharged returns the reducer error of an event without a decision: that of a further call of a tool that
 // was already decided.
-func Uncharged(ev *machine.Event, effects []machine.Effect) *fault.ReducerError {
+func uncharged(ev *machine.Event, effects []machine.Effect) *fault.ReducerError {
 	if ev.Tool == nil || ev.Tool.Reduced == nil {
 		return nil
 	}

@@ -289,7 +289,7 @@ func (r *Run) ended(st machine.State, c *call) machine.State {
 		out = *c.outcome
 		out.Err = r.toolError(out, true)
 	}
-	end := engine.EndOf(*c.run, out)
+	end := engine.EndOf(nil, *c.run, out)
 	if c.denied {
 		end = c.denial()
 	}
