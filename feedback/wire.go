@@ -34,7 +34,7 @@ type wire struct {
 // and both schedule fields are absent if no attempt follows. It returns the error of Validate for an invalid
 // value.
 func (f RetryFeedback) MarshalJSON() ([]byte, error) {
-	if err := f.Validate(); err != nil {
+	if err := f.check(); err != nil {
 		return nil, err
 	}
 	w := wire{
@@ -74,7 +74,7 @@ func (f *RetryFeedback) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	read.Schedule = schedule
-	if err := read.Validate(); err != nil {
+	if err := read.check(); err != nil {
 		return err
 	}
 	*f = read
@@ -99,9 +99,9 @@ func readSchedule(w wire) (*Schedule, error) {
 	return &Schedule{At: at.UTC(), Delay: delay}, nil
 }
 
-// Validate reports all fields that the wire form does not allow, one error each, joined. It returns
+// check reports all fields that the wire form does not allow, one error each, joined. It returns
 // nil if there are none.
-func (f RetryFeedback) Validate() error {
+func (f RetryFeedback) check() error {
 	isTool, next := f.Source == Tool, f.Schedule
 	checks := []struct {
 		ok      bool

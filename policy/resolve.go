@@ -15,16 +15,18 @@ import (
 // [RetryPolicy].
 type Explanation []Explained
 
-// The names of layers in an [Explanation]. A tool's layer is named "tool book_room".
+// LayerDefault is the name of the built-in layer in an [Explanation].
+const LayerDefault = "default"
+
+// The names of the other layers, as in files. A tool's layer is named "tool book_room".
 const (
-	LayerDefault   = "default"
-	LayerGlobal    = "global"
-	LayerAnswer    = "answer"
-	LayerCall      = "call"
-	LayerAdjusted  = "adjusted"
-	LayerTransport = "transport"
-	// LayerToolTransport is followed by a tool's name.
-	LayerToolTransport = "tool_transport"
+	layerGlobal    = "global"
+	layerAnswer    = "answer"
+	layerCall      = "call"
+	layerAdjusted  = "adjusted"
+	layerTransport = "transport"
+	// layerToolTransport is followed by a tool's name.
+	layerToolTransport = "tool_transport"
 )
 
 // Explained is one row of an [Explanation].
@@ -90,13 +92,13 @@ type Target struct {
 func (t Target) String() string {
 	switch {
 	case t.Plane == fault.Transport && t.Tool != "":
-		return LayerToolTransport + " " + t.Tool
+		return layerToolTransport + " " + t.Tool
 	case t.Plane == fault.Transport:
-		return LayerTransport
+		return layerTransport
 	case t.Tool != "":
 		return "tool " + t.Tool
 	}
-	return LayerAnswer
+	return layerAnswer
 }
 
 // layers returns the layers of a target, lowest first.
@@ -105,7 +107,7 @@ func (s *Set) layers(of Target) []named {
 	switch {
 	case of.Plane == fault.Transport && of.Tool != "":
 		own.layer = layerOf(s.ToolTransport, of.Tool)
-		return []named{transportDefault(), {name: LayerTransport, layer: &s.Transport}, own}
+		return []named{transportDefault(), {name: layerTransport, layer: &s.Transport}, own}
 	case of.Plane == fault.Transport:
 		own.layer = &s.Transport
 		return []named{transportDefault(), own}
@@ -113,8 +115,8 @@ func (s *Set) layers(of Target) []named {
 		own.layer = layerOf(s.Tools, of.Tool)
 	}
 	return []named{
-		correctionDefault(), {name: LayerGlobal, layer: &s.Global}, own, {name: LayerCall, layer: &s.Call},
-		{name: LayerAdjusted, layer: &s.Adjusted},
+		correctionDefault(), {name: layerGlobal, layer: &s.Global}, own, {name: layerCall, layer: &s.Call},
+		{name: layerAdjusted, layer: &s.Adjusted},
 	}
 }
 

@@ -143,17 +143,17 @@ func (s *Set) UnmarshalJSON(data []byte) error {
 
 // also reads layers, so that what could be read of them is checked even if not all could.
 func (s *Set) also(name string, v jsontext.Value, f fields.Faults) bool {
-	one := map[string]*Layer{LayerGlobal: &s.Global, LayerAnswer: &s.Answer, LayerCall: &s.Call,
-		LayerAdjusted: &s.Adjusted, LayerTransport: &s.Transport}[name]
-	many := map[string]*map[string]Layer{"tools": &s.Tools, LayerToolTransport: &s.ToolTransport}[name]
+	one := map[string]*Layer{layerGlobal: &s.Global, layerAnswer: &s.Answer, layerCall: &s.Call,
+		layerAdjusted: &s.Adjusted, layerTransport: &s.Transport}[name]
+	many := map[string]*map[string]Layer{"tools": &s.Tools, layerToolTransport: &s.ToolTransport}[name]
 	switch {
 	case one != nil:
-		one.read(v, f, name == LayerTransport)
+		one.read(v, f, name == layerTransport)
 	case many != nil:
 		*many = map[string]Layer{}
 		fields.Members(v, f, func(tool string, v jsontext.Value, f fields.Faults) {
 			var l Layer
-			l.read(v, f, name == LayerToolTransport)
+			l.read(v, f, name == layerToolTransport)
 			(*many)[tool] = l
 		})
 	}

@@ -22,9 +22,6 @@ type Settings struct {
 	Model string `json:"model,omitempty" policy:"model,each=model"`
 }
 
-// IsZero reports whether s sets nothing.
-func (s Settings) IsZero() bool { return s == Settings{} }
-
 // String returns s as in policy files: "{temperature: 0, model: big}".
 func (s Settings) String() string {
 	var said []string
@@ -57,13 +54,13 @@ func (s *Set) CheckModels(known []string) error {
 			}
 		}
 	}
-	check(s.Global, f.At(LayerGlobal))
+	check(s.Global, f.At(layerGlobal))
 	for _, tool := range canon.Keys(s.Tools) {
 		check(s.Tools[tool], f.At("tools").At(tool))
 	}
-	check(s.Answer, f.At(LayerAnswer))
-	check(s.Call, f.At(LayerCall))
-	check(s.Adjusted, f.At(LayerAdjusted))
+	check(s.Answer, f.At(layerAnswer))
+	check(s.Call, f.At(layerCall))
+	check(s.Adjusted, f.At(layerAdjusted))
 	return fields.Err[FieldError](f)
 }
 

@@ -61,8 +61,8 @@ func (s *Set) check(f fields.Faults) {
 	for _, of := range []struct {
 		path  string
 		layer *Layer
-	}{{LayerGlobal, &s.Global}, {LayerAnswer, &s.Answer}, {LayerCall, &s.Call},
-		{LayerAdjusted, &s.Adjusted}} {
+	}{{layerGlobal, &s.Global}, {layerAnswer, &s.Answer}, {layerCall, &s.Call},
+		{layerAdjusted, &s.Adjusted}} {
 		of.layer.checkCorrection(f.At(of.path), "write it under transport, or under tool_transport.NAME")
 	}
 	for _, tool := range canon.Keys(s.Tools) {
@@ -70,13 +70,13 @@ func (s *Set) check(f fields.Faults) {
 	}
 	for n, row := range layerFields {
 		if row.CallsOnly && fields.Says(&s.Answer, n) {
-			f.At(LayerAnswer).At(row.Name).Add("has no meaning for an answer; write it under tools.NAME, or under " +
+			f.At(layerAnswer).At(row.Name).Add("has no meaning for an answer; write it under tools.NAME, or under " +
 				"global")
 		}
 	}
-	s.Transport.checkTransport(f.At(LayerTransport))
+	s.Transport.checkTransport(f.At(layerTransport))
 	for _, tool := range canon.Keys(s.ToolTransport) {
-		own, at := layerOf(s.ToolTransport, tool), f.At(LayerToolTransport).At(tool)
+		own, at := layerOf(s.ToolTransport, tool), f.At(layerToolTransport).At(tool)
 		own.checkTransport(at)
 		own.checkNoModel(at, "tools")
 		own.checkNoWords(at, "tools")
@@ -138,19 +138,19 @@ func basesFit(bases map[fault.Class]time.Duration, s *backoff.BackoffStrategy) b
 // checkTogether reports faults that only show when the layers are merged. It does not repeat a fault of a
 // single layer, nor report a fault of the final answer again for each tool.
 func (s *Set) checkTogether(f fields.Faults) {
-	transport := s.basesFault(Target{Plane: fault.Transport}, f.At(LayerTransport))
+	transport := s.basesFault(Target{Plane: fault.Transport}, f.At(layerTransport))
 	for _, tool := range canon.Keys(s.ToolTransport) {
 		if !transport {
-			s.basesFault(Target{fault.Transport, tool}, f.At(LayerToolTransport).At(tool))
+			s.basesFault(Target{fault.Transport, tool}, f.At(layerToolTransport).At(tool))
 		}
 	}
 	shared := Set{Global: s.Global, Call: s.Call, Adjusted: s.Adjusted}
-	if !shared.approvalFault(Target{}, f.At(LayerGlobal)) {
+	if !shared.approvalFault(Target{}, f.At(layerGlobal)) {
 		for _, tool := range canon.Keys(s.Tools) {
 			s.approvalFault(Target{Tool: tool}, f.At("tools").At(tool))
 		}
 	}
-	if s.basesFault(Target{}, f.At(LayerAnswer)) || shared.basesFault(Target{}, f.At(LayerGlobal)) {
+	if s.basesFault(Target{}, f.At(layerAnswer)) || shared.basesFault(Target{}, f.At(layerGlobal)) {
 		return
 	}
 	for _, tool := range canon.Keys(s.Tools) {

@@ -164,7 +164,7 @@ func (s *Set) Absent(p *policy.Set) (warnings []string, err error) {
 	for _, of := range []struct {
 		path   string
 		layers map[string]policy.Layer
-	}{{"tools", p.Tools}, {policy.LayerToolTransport, p.ToolTransport}} {
+	}{{"tools", p.Tools}, {"tool_transport", p.ToolTransport}} {
 		for _, name := range canon.Keys(of.layers) {
 			if _, ok := s.Get(name); ok {
 				continue

@@ -46,8 +46,8 @@ func New(name string) *Agent {
 	return a
 }
 
-// Validate reports everything that is wrong with the agent, joined. It returns nil if it is valid.
-func (a *Agent) Validate() error {
+// check reports everything that is wrong with the agent, joined. It returns nil if it is valid.
+func (a *Agent) check() error {
 	if a == nil {
 		return errors.New("the agent is nil: make one with New")
 	}

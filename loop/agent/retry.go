@@ -38,7 +38,7 @@ func Retry[T any](
 	ctx context.Context, s *session.Session, a *Agent,
 	run func(context.Context, loop.Attempt) result.Result[T], opts ...loop.Option,
 ) result.Result[T] {
-	if err := a.Validate(); err != nil {
+	if err := a.check(); err != nil {
 		return result.Failure[T](fault.Initialization, err.Error())
 	}
 	if run == nil {

@@ -201,13 +201,13 @@ func (r *reader) origins(path string, l *policy.Layer) {
 
 // eachLayer calls do with each layer of a set, which it may change, and its path.
 func eachLayer(set *policy.Set, do func(path string, l *policy.Layer)) {
-	do(policy.LayerGlobal, &set.Global)
-	do(policy.LayerAnswer, &set.Answer)
-	do(policy.LayerCall, &set.Call)
-	do(policy.LayerAdjusted, &set.Adjusted)
-	do(policy.LayerTransport, &set.Transport)
+	do("global", &set.Global)
+	do("answer", &set.Answer)
+	do("call", &set.Call)
+	do("adjusted", &set.Adjusted)
+	do("transport", &set.Transport)
 	for path, tools := range map[string]map[string]policy.Layer{
-		"tools": set.Tools, policy.LayerToolTransport: set.ToolTransport,
+		"tools": set.Tools, "tool_transport": set.ToolTransport,
 	} {
 		for name, l := range tools {
 			do(fields.Join(path, name), &l)
