@@ -84,7 +84,7 @@ func plainly(k kind) func(*run, *machine.Effect) entry {
 }
 
 func (r *run) settled(e *machine.Effect) entry {
-	return entry{Kind: answered, call: e.Settled.Ask.Index + 1}.says(e.About(), e.Settled.Words)
+	return entry{Kind: answered}.says(e.About(), e.Settled.Words)
 }
 
 func (r *run) stopped(e *machine.Effect) entry {

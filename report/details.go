@@ -207,11 +207,9 @@ func (p *pager) reply(r *machine.Reply) *details {
 	}
 	if len(r.Calls) == 0 {
 		for _, c := range r.Message.Calls {
-			arguments := p.masked(c.Name, c.Arguments)
-			view := &callView{Tool: p.within.scrub(c.Name), ID: p.within.scrub(c.ID), Class: "not looked at", Tone: "warn",
-				Values: valuesText(p.within.scrub(arguments))}
-			view.Arguments = p.text("", arguments, nil)
-			d.Calls = append(d.Calls, view)
+			v := p.call(&machine.Call{Tool: c.Name, ID: c.ID, Raw: c.Arguments})
+			v.Class, v.Tone = "not looked at", "warn"
+			d.Calls = append(d.Calls, v)
 		}
 	}
 	return p.done(d)
@@ -235,7 +233,7 @@ func (p *pager) propose(action, text string, issues []issueView) *diffView {
 	return v
 }
 
-// call shows a tool call that was checked.
+// call shows a tool call.
 func (p *pager) call(c *machine.Call) *callView {
 	raw := p.masked(c.Tool, cmp.Or(c.Raw, string(c.Arguments)))
 	v := &callView{

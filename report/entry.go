@@ -55,8 +55,6 @@ type entry struct {
 	// Cost is what an attempt cost, in the unit of a [policy.Price].
 	Cost int64 `json:"cost_micros,omitempty"`
 
-	// call is 1 more than the index of the call that a question was about, or that ended; 0 for none.
-	call int
 	// children are the ids that the sessions of the calls have, and Nested is what a page shows of them.
 	children []string
 	// calls are their tools.
@@ -119,20 +117,16 @@ const (
 // tones are the CSS classes of the colours.
 var tones = map[string]string{red: "bad", green: "good", yellow: "warn", cyan: "wait"}
 
-// words are the word in front of each kind of entry, and its colour.
-var words = map[kind][2]string{
-	started: {"start", faint}, called: {"call", bold}, trying: {"try", bold}, replied: {"reply"},
-	running: {"run"}, ended: {"tool"}, waiting: {"wait", cyan}, consulted: {"planner", purple},
-	asking: {"ask", purple}, answered: {"answer", purple},
-	planned: {"plan", purple}, adjusted: {"policy", purple}, said: {"said", purple}, reduced: {"event"},
-	shortened: {"prompt", purple}, cancelled: {"cancel", red}, broken: {"broken", red},
-	noted: {"note", faint},
+// colours are those of kinds of entries.
+var colours = map[kind]string{
+	started: faint, called: bold, trying: bold, waiting: cyan, consulted: purple, asking: purple,
+	answered: purple, planned: purple, adjusted: purple, said: purple, shortened: purple, broken: red,
+	noted: faint,
 }
 
 // word is the word in front of an entry, and its colour.
 func (e *entry) word() (word, colour string) {
-	d, own := e.Decision, words[e.Kind]
-	switch {
+	switch d := e.Decision; {
 	case e.Kind == stopped && e.good && e.marred:
 		return "done", yellow
 	case e.Kind == stopped && e.good:
@@ -140,9 +134,11 @@ func (e *entry) word() (word, colour string) {
 	case e.Kind == stopped:
 		return "stop", red
 	case e.bad:
-		return own[0], red
+		return string(e.Kind), red
+	case e.Kind == cancelled:
+		return "cancel", red
 	case d == nil:
-		return own[0], own[1]
+		return string(e.Kind), colours[e.Kind]
 	case d.Class == "" && d.Reason == policy.ReasonAccepted:
 		return "accept", green
 	case e.repeats():

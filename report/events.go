@@ -151,7 +151,7 @@ func (r *run) toolEnded(ev *machine.Event) entry {
 	}
 	r.totals.Tools++
 	r.spend(t.Usage)
-	e := entry{Kind: ended, call: t.Index + 1, lane: tools, from: r.ran, to: cmp.Or(r.landed[was.Key], r.time())}
+	e := entry{Kind: ended, lane: tools, from: r.ran, to: cmp.Or(r.landed[was.Key], r.time())}
 	e.bad = !slices.Contains([]machine.Verdict{machine.Done, machine.AskAgain, machine.Denied}, t.Verdict)
 	text := cmp.Or(was.Tool, fmt.Sprint("call ", t.Index)) + verdicts[t.Verdict]
 	more := []string{issuesText(t.Issues)}

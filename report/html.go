@@ -251,7 +251,6 @@ func (r *run) view(entries []*entry, raw string) *runView {
 		if raw != "" && s.Call != nil {
 			s.Line, s.Raw = s.Call.Line, raw+strconv.FormatInt(s.Call.Line, 10)
 		}
-		s.tellAnswers()
 		s.Spent = joined(", ", lostText(r.spent(s.charge((*entry).failed))), s.took())
 		if v.Doubt == "" && r.outcome != nil && s.doubts(r.outcome.InDoubt) {
 			v.Doubt = s.ID
@@ -380,21 +379,6 @@ func (s *section) judge(e *entry) {
 		s.Result, s.Tone = "running "+clip(e.Text, maxNames), ""
 	case e.Kind == replied && s.Result == noOutcome:
 		s.Result, s.Tone = "replied", ""
-	}
-}
-
-// tellAnswers says at each answer of a person what came of its call.
-func (s *section) tellAnswers() {
-	for n, e := range s.Items {
-		for _, later := range s.Items[n+1:] {
-			if e.Kind != answered || e.call == 0 || later.Kind == answered && later.call == e.call {
-				break
-			}
-			if later.Kind == ended && later.call == e.call {
-				e.More = append(e.More, "what came of it: "+later.Text)
-				break
-			}
-		}
 	}
 }
 

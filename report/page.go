@@ -47,11 +47,8 @@ type Page struct {
 // is live or has a form, connections and forms to its own server.
 func (p Page) Policy() string {
 	script, connect, form := sourceHash(pageJS), "", "'none'"
-	if p.Live != "" {
-		script += " " + sourceHash(liveJS)
-	}
 	if p.Live != "" || p.Part != "" {
-		connect = "; connect-src 'self'"
+		script, connect = script+" "+sourceHash(liveJS), "; connect-src 'self'"
 	}
 	if p.Say != "" {
 		form = "'self'"
