@@ -20,15 +20,15 @@ const MinWidth = minWidth
 
 // Part is a marked part of a text.
 type Part struct {
-	Text, Missing string
-	Issues        []int
+	Text   string
+	Issues []int
 }
 
 // Marked returns the parts of a text that issues are about.
 func Marked(text string, issues []fault.Issue) []Part {
 	var parts []Part
 	for _, m := range marksOf(text, issues) {
-		parts = append(parts, Part{text[m.begin:m.end], m.missing, m.issues})
+		parts = append(parts, Part{text[m.begin:m.end], m.issues})
 	}
 	return parts
 }
@@ -39,13 +39,10 @@ func MarkedSegments(text string, issues []fault.Issue) []Segment {
 }
 
 // Located returns what a pointer names in a JSON text.
-func Located(text, pointer string) (found []string, missing bool) {
+func Located(text, pointer string) (found string, is bool) {
 	j := readJSON(text, 0)
-	spans, missing := j.locate(pointer, false)
-	for _, s := range spans {
-		found = append(found, text[s.begin:s.end])
-	}
-	return found, missing
+	at, is := j.locate(pointer)
+	return text[at.begin:at.end], is
 }
 
 // Keep adds entries with details of the given sizes. It returns which entries are kept, and which of

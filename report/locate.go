@@ -3,7 +3,6 @@ package report
 import (
 	"errors"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -94,62 +93,47 @@ func jsonPart(text string) string {
 	return text
 }
 
-const (
-	// maxHits is the most members of one name that are found. maxDepth is the deepest level that is searched.
-	maxHits  = 20
-	maxDepth = 100
-)
+// maxDepth is the deepest level that is searched.
+const maxDepth = 100
 
-// locate finds the values that a JSON Pointer names: more than one if a name is duplicated. A span includes
-// the name if the name is duplicated, or if named is set. If there is no such value, missing is set and the
-// span is the place where the value belongs.
-func (j *jsonText) locate(pointer string, named bool) (found []span, missing bool) {
-	if pointer == "" {
-		return []span{j.span}, false
-	}
+// locate finds the value that a JSON Pointer names; of several members with one name the last, as most
+// decoders do. It returns false if there is none.
+func (j *jsonText) locate(pointer string) (at span, found bool) {
 	tokens := canon.Path(pointer)
-	if pointer[0] != '/' || len(tokens) > maxDepth {
-		return nil, true
+	if pointer == "" || pointer[0] != '/' || len(tokens) > maxDepth {
+		return at, false
 	}
-	at := j.span
-	for n, token := range tokens {
-		all, gap := members(j.text[:at.end], at.begin)
-		hits := slices.DeleteFunc(all, func(m member) bool { return m.name != token })
-		if len(hits) == 0 {
-			return []span{gap}, true
-		}
-		// Most decoders take the last of several members with one name.
-		at = hits[len(hits)-1].value
-		if n == len(tokens)-1 && (len(hits) > 1 || named) {
-			for _, m := range hits[:min(len(hits), maxHits)] {
-				found = append(found, span{m.begin, m.value.end})
+	at = j.span
+	for _, token := range tokens {
+		found = false
+		for _, m := range members(j.text[:at.end], at.begin) {
+			if m.name == token {
+				at, found = m.value, true
 			}
-			return found, false
+		}
+		if !found {
+			return at, false
 		}
 	}
-	return []span{at}, false
+	return at, true
 }
 
-// member is a member of an object, or an item of a list, whose number is its name. begin is the offset of its
-// name.
+// member is a member of an object, or an item of a list, whose number is its name.
 type member struct {
 	name  string
-	begin int
 	value span
 }
 
-// members finds the members of the value at an offset. One that is cut off counts. gap is the place for one
-// more member; for a value without members, it is the value.
-func members(text string, at int) (all []member, gap span) {
+// members finds the members of the value at an offset. One that is cut off counts.
+func members(text string, at int) (all []member) {
 	in := decoder(text[at:])
 	kind := in.PeekKind()
-	if kind != '{' && kind != '[' {
-		return nil, span{at, len(text)}
+	if !isBracket(byte(kind)) {
+		return nil
 	}
 	_, err := in.ReadToken()
-	gap = span{at + 1, at + 1}
 	for n := 0; err == nil; n++ {
-		m := member{begin: next(text, at, in.InputOffset()), name: strconv.Itoa(n)}
+		m := member{name: strconv.Itoa(n)}
 		if closing := in.PeekKind(); closing == '}' || closing == ']' {
 			break
 		}
@@ -168,7 +152,7 @@ func members(text string, at int) (all []member, gap span) {
 		if m.value.end <= m.value.begin {
 			break
 		}
-		all, gap = append(all, m), span{m.value.end, m.value.end}
+		all = append(all, m)
 	}
-	return all, gap
+	return all
 }

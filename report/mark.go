@@ -5,58 +5,36 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/retake-go/retake/fault"
 )
 
-// mark is a part of a text that issues are about.
+// mark is a part of a text that issues are about, by their numbers from 1.
 type mark struct {
 	span
-	// issues are the numbers of the issues, from 1.
 	issues []int
-	// missing is the name of a missing member; the span is empty then.
-	missing string
 }
 
 // maxMarks is the most issues that are marked in one text, and listed of it.
 const maxMarks = 100
 
 // marksOf finds the parts of a text that the issues are about: by the pointer of an issue, or where the JSON
-// is invalid or cut off. An issue about the whole text has no mark, and neither has a text without JSON.
-func marksOf(text string, issues []fault.Issue) []mark {
+// is invalid or cut off. An issue about the whole text or about what is missing has no mark, and neither has a
+// text without JSON.
+func marksOf(text string, issues []fault.Issue) (marks []mark) {
 	j, ok := findJSON(text)
 	if !ok {
 		return nil
 	}
-	var marks []mark
 	for n, i := range issues[:min(len(issues), maxMarks)] {
-		for _, m := range j.marks(i) {
-			m.issues = []int{n + 1}
-			marks = append(marks, m)
+		at, found := j.locate(i.Pointer)
+		if i.Source == fault.FromJSON && i.Rule != fault.RuleDuplicateKey {
+			at, found = breakAt(j.text, j.end), true
+		}
+		if found {
+			marks = append(marks, mark{at, []int{n + 1}})
 		}
 	}
 	return merge(marks)
-}
-
-// marks finds the parts that one issue is about.
-func (j *jsonText) marks(i fault.Issue) []mark {
-	if i.Source == fault.FromJSON && i.Rule != fault.RuleDuplicateKey {
-		return []mark{{span: breakAt(j.text, j.end)}}
-	}
-	if i.Pointer == "" {
-		return nil
-	}
-	spans, missing := j.locate(i.Pointer, strings.HasSuffix(i.Rule, "Properties"))
-	var marks []mark
-	for _, s := range spans {
-		m := mark{span: s}
-		if missing && s.begin == s.end {
-			m.missing = jsontext.Pointer(i.Pointer).LastToken()
-		}
-		marks = append(marks, m)
-	}
-	return marks
 }
 
 // maxBreak is the most bytes that are marked of invalid JSON.
@@ -77,12 +55,10 @@ func breakAt(text string, at int) span {
 
 // merge sorts marks and joins those of one place.
 func merge(marks []mark) []mark {
-	slices.SortStableFunc(marks, func(a, b mark) int {
-		return cmp.Or(a.begin-b.begin, b.end-a.end, cmp.Compare(a.missing, b.missing))
-	})
+	slices.SortStableFunc(marks, func(a, b mark) int { return cmp.Or(a.begin-b.begin, b.end-a.end) })
 	merged := marks[:0]
 	for _, m := range marks {
-		if n := len(merged); n > 0 && merged[n-1].span == m.span && merged[n-1].missing == m.missing {
+		if n := len(merged); n > 0 && merged[n-1].span == m.span {
 			merged[n-1].issues = append(merged[n-1].issues, m.issues...)
 			continue
 		}

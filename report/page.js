@@ -2,8 +2,8 @@
 {
   // A long text is scrolled to the first part of it that fails.
   const show = within => {
-    for (const pre of within.querySelectorAll?.("pre:has(mark, .missing, .end)") ?? []) {
-      const mark = pre.querySelector("mark, .missing, .end");
+    for (const pre of within.querySelectorAll?.("pre:has(mark, .end)") ?? []) {
+      const mark = pre.querySelector("mark, .end");
       pre.scrollTop = Math.max(0, mark.offsetTop - pre.offsetTop - 60);
     }
   };

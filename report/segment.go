@@ -11,8 +11,8 @@ import (
 // segment is a part of a text as a page shows it.
 type segment struct {
 	// Kind is empty for plain text. "hidden" is the name of an invisible character, "redacted" a redaction
-	// mark, "missing" the name of a missing member, "end" the place where the text is cut off, and "number"
-	// the numbers of the issues of the part before.
+	// mark, "end" the place where the text is cut off, and "number" the numbers of the issues of the part
+	// before.
 	Kind string
 	Text string
 	// Bad is set for what an issue is about.
@@ -59,10 +59,7 @@ func (c *cutter) ends(marks []mark, at int) {
 		if m.end != at {
 			continue
 		}
-		switch {
-		case m.missing != "":
-			c.add(segment{Kind: "missing", Text: visible(m.missing), Bad: true})
-		case m.begin == m.end:
+		if m.begin == m.end {
 			c.add(segment{Kind: "end", Text: "the text ends here", Bad: true})
 		}
 		numbers := make([]string, len(m.issues))

@@ -175,7 +175,7 @@ func fieldsOf(text string) (all []field, ok bool) {
 
 // fieldsIn adds the values in a part of a text, up to one more than maxFields.
 func fieldsIn(text string, at span, path string, depth int, all []field) []field {
-	within, _ := members(text[:at.end], at.begin)
+	within := members(text[:at.end], at.begin)
 	switch raw := text[at.begin:at.end]; {
 	case depth == 0 || !isBracket(raw[0]):
 		return append(all, field{path, raw})
