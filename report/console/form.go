@@ -97,9 +97,7 @@ func formOf(doc, arguments json.RawMessage, hides func(text string) bool, showSe
 	if len(doc) > 0 && json.Unmarshal(doc, &d) == nil {
 		f.judge, _ = schema.Compile(doc)
 	}
-	dec := json.NewDecoder(bytes.NewReader(arguments))
-	dec.UseNumber()
-	if dec.Decode(&f.before) != nil || f.before == nil {
+	if !decoded(arguments, &f.before) || f.before == nil {
 		f.before = map[string]any{}
 	}
 	f.object(d, f.before, nil, showSecrets)
@@ -128,13 +126,12 @@ func (f *form) Hidden() (n int) {
 // compare says at the fields what differs from the arguments of an earlier call.
 func (f *form) compare(arguments json.RawMessage, hides func(text string) bool) {
 	var before map[string]any
-	dec := json.NewDecoder(bytes.NewReader(arguments))
-	dec.UseNumber()
-	if dec.Decode(&before) != nil || before == nil {
+	if !decoded(arguments, &before) || before == nil {
 		return
 	}
 	for _, one := range f.Fields {
-		was, there := valueAt(before, one.path)
+		of, name := holder(before, one.path, false)
+		was, there := of[name]
 		text := "missing"
 		if there {
 			text = brief(escaped(jsonText(was)))
@@ -146,13 +143,26 @@ func (f *form) compare(arguments json.RawMessage, hides func(text string) bool) 
 	}
 }
 
-// valueAt is the value at a place of an object.
-func valueAt(doc map[string]any, path []string) (value any, there bool) {
-	for _, name := range path[:len(path)-1] {
-		doc, _ = doc[name].(map[string]any)
+// decoded reads JSON with its numbers as they are written, and reports whether it is any.
+func decoded(text []byte, into any) bool {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	return dec.Decode(into) == nil
+}
+
+// holder is the object in which the value at a place of another one is, and the name that it has there. Where
+// there is none, it is made if the value is to be put there, and nil otherwise.
+func holder(doc map[string]any, path []string, toPut bool) (of map[string]any, name string) {
+	last := len(path) - 1
+	for _, name := range path[:last] {
+		inner, is := doc[name].(map[string]any)
+		if !is && toPut {
+			inner = map[string]any{}
+			doc[name] = inner
+		}
+		doc = inner
 	}
-	value, there = doc[path[len(path)-1]]
-	return value, there
+	return doc, path[last]
 }
 
 // object adds the fields of an object: those of the schema, then what is there besides.
@@ -296,9 +306,11 @@ func (f *form) take(in url.Values) (arguments json.RawMessage, changed, ok bool)
 		case why != "":
 			one.Fault, ok = why, false
 		case set:
-			put(doc, one.path, value)
+			of, name := holder(doc, one.path, true)
+			of[name] = value
 		default:
-			drop(doc, one.path)
+			of, name := holder(doc, one.path, false)
+			delete(of, name)
 		}
 	}
 	if !ok {
@@ -336,9 +348,7 @@ func (f *field) read() (value any, set bool, why string) {
 	if _, wasText := f.was.(string); f.Kind == "hidden" && wasText {
 		return text, true, ""
 	}
-	dec := json.NewDecoder(strings.NewReader(text))
-	dec.UseNumber()
-	if dec.Decode(&value) != nil || !jsontext.Value(text).IsValid() {
+	if !decoded([]byte(text), &value) || !jsontext.Value(text).IsValid() {
 		why = "this is not JSON"
 		if f.Kind == "number" {
 			why = "this is not a number, such as 12 or 0.5"
@@ -397,27 +407,4 @@ func clone(object map[string]any) map[string]any {
 		}
 	}
 	return c
-}
-
-func put(doc map[string]any, path []string, value any) {
-	for _, name := range path[:len(path)-1] {
-		inner, is := doc[name].(map[string]any)
-		if !is {
-			inner = map[string]any{}
-			doc[name] = inner
-		}
-		doc = inner
-	}
-	doc[path[len(path)-1]] = value
-}
-
-func drop(doc map[string]any, path []string) {
-	for _, name := range path[:len(path)-1] {
-		inner, is := doc[name].(map[string]any)
-		if !is {
-			return
-		}
-		doc = inner
-	}
-	delete(doc, path[len(path)-1])
 }

@@ -68,9 +68,7 @@ func (c *Console) whole(arguments json.RawMessage) string {
 		return string(arguments)
 	}
 	var value any
-	dec := json.NewDecoder(bytes.NewReader(arguments))
-	dec.UseNumber()
-	if dec.Decode(&value) == nil {
+	if decoded(arguments, &value) {
 		if text := jsonText(c.veil(value)); !c.hides(text) {
 			return text
 		}
