@@ -227,29 +227,15 @@ func writeVerdict(e *env, v corpus.Verdict) {
 				e.printf("    %s\n", plain(i.String()))
 			}
 		}
-		if len(c.Repairs) > 0 {
-			e.println(e.faint("    repaired: " + repairsText(c.Repairs)))
+		var repaired []string
+		for _, kind := range extract.Kinds(c.Repairs) {
+			repaired = append(repaired, strings.ReplaceAll(string(kind), "_", " "))
+		}
+		if len(repaired) > 0 {
+			e.println(e.faint("    repaired: " + strings.Join(repaired, ", ")))
 		}
 	}
 	if v.Feedback != "" {
 		e.printf("\nthe model would be told:\n\n%s\n", plainLines(indent(v.Feedback)))
 	}
-}
-
-// repairsText names each kind of repair once, with its first place and how often it occurs.
-func repairsText(repairs []extract.Repair) string {
-	places := map[extract.Form][]int{}
-	for _, r := range repairs {
-		places[r.Kind] = append(places[r.Kind], r.Offset)
-	}
-	var words []string
-	for _, kind := range extract.Kinds(repairs) {
-		at := places[kind]
-		text := fmt.Sprintf("%s (byte %d", strings.ReplaceAll(string(kind), "_", " "), at[0])
-		if more := len(at) - 1; more > 0 {
-			text += fmt.Sprintf(" and %d more", more)
-		}
-		words = append(words, text+")")
-	}
-	return strings.Join(words, ", ")
 }

@@ -49,49 +49,29 @@ func (c *compact) run(e *env) error {
 	}
 	var bad error
 	for _, p := range c.places {
-		before, after, err := c.one(e, p, key)
-		if err != nil {
+		if err := c.one(e, p, key); err != nil {
 			bad = errors.Join(bad, fmt.Errorf("%s: %w", p.inErrors(), err))
 			continue
 		}
-		sizes := fmt.Sprintf("%d bytes, from %d", after, before)
-		e.printf("%s  %s\n", title(p), e.faint(sizes))
+		e.println(title(p))
 	}
 	return bad
 }
 
-// one compacts one journal, and returns its size before and after.
-func (c *compact) one(e *env, p place, key []byte) (before, after int64, err error) {
+// one compacts one journal.
+func (c *compact) one(e *env, p place, key []byte) error {
 	if p.path == standardInput {
-		return 0, 0, misused("standard input cannot be compacted: name a file")
-	}
-	if before, err = e.size(p); err != nil {
-		return 0, 0, err
+		return misused("standard input cannot be compacted: name a file")
 	}
 	store, session, err := e.storeOf(p)
 	if err != nil {
-		return before, 0, err
+		return err
 	}
-	if ctx := context.Background(); c.keepIDs == 0 {
-		err = journal.Compact(ctx, store, session, key)
-	} else {
-		keep := journal.Retention{Older: c.keepIDs}
-		err = journal.CompactKeeping(ctx, store, session, key, keep, time.Now())
+	ctx, keep := context.Background(), journal.Retention{Older: c.keepIDs}
+	if c.keepIDs == 0 {
+		return journal.Compact(ctx, store, session, key)
 	}
-	if err == nil {
-		after, err = e.size(p)
-	}
-	return before, after, err
-}
-
-// size is the length of a journal in bytes.
-func (e *env) size(p place) (int64, error) {
-	in, err := e.openStored(p)
-	if err != nil {
-		return 0, err
-	}
-	n, err := io.Copy(io.Discard, in)
-	return n, errors.Join(err, in.Close())
+	return journal.CompactKeeping(ctx, store, session, key, keep, time.Now())
 }
 
 // storeOf opens the store of a journal, and returns the session's id, too.
