@@ -1,11 +1,11 @@
 package schema
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/big"
 	"reflect"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -15,6 +15,7 @@ import (
 // bridge says one rule of a value of a class in JSON Schema, or what it is not to be. A nil schema without an
 // error means there are no exact words for it: the validator judges, and prose tells the model.
 func bridge(r rule, t reflect.Type, c class) (*jsonschema.Schema, error) {
+	pattern := r.pattern(r.param)
 	switch {
 	case r.compares():
 		return bridgeSize(r, c)
@@ -22,60 +23,82 @@ func bridge(r rule, t reflect.Type, c class) (*jsonschema.Schema, error) {
 		return bridgeOneOf(r, c)
 	case r.how == "unique":
 		return bridgeUnique(r, t, c)
-	case c != classString || r.how != "/" || r.param == "" && strings.Contains(r.text, "="):
+	case c != classString || pattern == "" || r.param == "" && strings.Contains(r.text, "="):
 		return nil, nil
 	}
-	return &jsonschema.Schema{Pattern: strings.Replace(r.what, "%", regexp.QuoteMeta(r.param), 1)}, nil
+	return &jsonschema.Schema{Pattern: pattern}, nil
 }
 
-// comparisons say those with a number, as a number and as a count. Keywords of counts have ends of their own;
-// more is what is added to the number.
+func bridgeSize(r rule, c class) (*jsonschema.Schema, error) {
+	equals := r.how == "=" && r.tag != "len"
+	switch {
+	case c == classString && equals:
+		return &jsonschema.Schema{Const: r.param}, nil
+	case c == classBool && equals:
+		b, err := strconv.ParseBool(r.param)
+		if err != nil {
+			return nil, fmt.Errorf("validate rule %q: want true or false", r.text)
+		}
+		return &jsonschema.Schema{Const: b}, nil
+	case c.counted():
+		return bridgeCount(r, c)
+	case c == classInt, c == classUint:
+		n, ok := new(big.Int).SetString(r.param, 0)
+		if !ok {
+			return nil, fmt.Errorf("validate rule %q: want a whole number", r.text)
+		}
+		return boundary(r.how, json.Number(n.String())), nil
+	case c == classFloat:
+		f, err := strconv.ParseFloat(r.param, 64)
+		if err != nil || f-f != 0 {
+			return nil, fmt.Errorf("validate rule %q: want a finite number", r.text)
+		}
+		return boundary(r.how, json.Number(strconv.FormatFloat(f, 'f', -1, 64))), nil
+	}
+	return nil, nil
+}
+
+// comparisons say those with a number: the keyword of numbers; of counts the beginning of the keyword, and
+// what is added to the number. Other comparisons are equality.
 var comparisons = map[string]struct {
 	ofNumbers, ofCounts string
 	more                int64
 }{
-	">=": {`{"minimum":%s}`, `{"min%[2]s":%[1]d}`, 0}, ">": {`{"exclusiveMinimum":%s}`, `{"min%[2]s":%[1]d}`, 1},
-	"<=": {`{"maximum":%s}`, `{"max%[2]s":%[1]d}`, 0}, "<": {`{"exclusiveMaximum":%s}`, `{"max%[2]s":%[1]d}`, -1},
-	"=": {`{"const":%s}`, `{"min%[2]s":%[1]d,"max%[2]s":%[1]d}`, 0},
+	">=": {"minimum", "min", 0}, ">": {"exclusiveMinimum", "min", 1},
+	"<=": {"maximum", "max", 0}, "<": {"exclusiveMaximum", "max", -1},
 }
 
-// bridgeSize says a comparison with a parameter that the validator has read.
-func bridgeSize(r rule, c class) (s *jsonschema.Schema, err error) {
-	says := comparisons[r.how]
-	switch equals := r.how == "=" && r.tag != "len"; {
-	case c == classString && equals:
-		return &jsonschema.Schema{Const: r.param}, nil
-	case c == classBool && equals:
-		is, _ := strconv.ParseBool(r.param)
-		return &jsonschema.Schema{Const: is}, nil
-	case c.counted():
-		n, _ := strconv.ParseInt(r.param, 0, 32)
-		if n += says.more; n <= 0 && strings.HasPrefix(r.how, ">") {
-			return &jsonschema.Schema{}, nil
-		}
-		s, err = fragment(fmt.Sprintf(says.ofCounts, n, classes[c].bounds))
-	case c == classInt, c == classUint:
-		n, _ := new(big.Int).SetString(r.param, 0)
-		s, err = fragment(fmt.Sprintf(says.ofNumbers, n))
-	case c == classFloat:
-		n, _ := strconv.ParseFloat(r.param, 64)
-		s, err = fragment(fmt.Sprintf(says.ofNumbers, strconv.FormatFloat(n, 'f', -1, 64)))
+// boundary says a comparison with a number.
+func boundary(compares string, n json.Number) *jsonschema.Schema {
+	keyword := comparisons[compares].ofNumbers
+	if keyword == "" {
+		return &jsonschema.Schema{Const: n}
 	}
+	return fragment(fmt.Sprintf(`{"%s":%s}`, keyword, n))
+}
+
+func bridgeCount(r rule, c class) (*jsonschema.Schema, error) {
+	n, err := strconv.ParseInt(r.param, 0, 32)
 	if err != nil {
-		return nil, fmt.Errorf("validate rule %q can never hold, or always does", r.text)
+		return nil, fmt.Errorf("validate rule %q: want a whole number", r.text)
 	}
-	return s, nil
+	size := comparisons[r.how]
+	if n += size.more; n < 0 && size.ofCounts != "min" {
+		return nil, fmt.Errorf("validate rule %q can never hold", r.text)
+	}
+	var bounds []string
+	for _, bound := range []string{"min", "max"} {
+		if cmp.Or(size.ofCounts, bound) == bound && (n > 0 || bound == "max") {
+			bounds = append(bounds, fmt.Sprintf(`"%s%s":%d`, bound, classes[c].bounds, n))
+		}
+	}
+	return fragment("{" + strings.Join(bounds, ",") + "}"), nil
 }
 
 // fragment reads a part of a JSON Schema.
-func fragment(text string) (*jsonschema.Schema, error) {
+func fragment(text string) *jsonschema.Schema {
 	s := &jsonschema.Schema{}
-	return s, json.Unmarshal([]byte(text), s)
-}
-
-// ofClass is a fragment that is written here.
-func ofClass(text string) *jsonschema.Schema {
-	s, _ := fragment(text)
+	_ = json.Unmarshal([]byte(text), s) // cannot fail: all texts are made here
 	return s
 }
 

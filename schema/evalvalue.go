@@ -172,8 +172,12 @@ func (f *collector) number() {
 	}
 }
 
-// isAmong reports whether the value is one of some.
+// isAmong reports whether the value is one of some. Objects and arrays are only written out where one of them
+// is an object or array, too.
 func (f *collector) isAmong(values map[key]bool) bool {
+	if f.v.kind&(kindObject|kindArray) != 0 && !f.n.nested {
+		return false
+	}
 	return f.spend(f.v.size()) && values[f.v.key()]
 }
 

@@ -80,10 +80,12 @@ func (f *failure) says() string {
 			return n.describe()
 		case "contains", "minContains", "maxContains":
 			return n.describeContents(f.rule)
-		case "not":
-			return n.describeOther()
 		}
-		return phrase(f.rule, n.raw)
+		said := phrase(f.rule, n.raw)
+		if f.rule == "not" && n.types != 0 && n.types&^(kindInteger|kindNumber) == 0 {
+			said = strings.Replace(said, anythingBut, "a number other than ", 1)
+		}
+		return said
 	})
 }
 
@@ -152,24 +154,10 @@ func (f *failure) tell(path []string) fault.Issue {
 
 // describeContents says how many items are wanted, and what they are like.
 func (n *node) describeContents(rule string) string {
-	said := phrase(rule, n.raw)
 	if fitting := n.contains.describe(); fitting != "" {
-		said = clip(said + ": " + fitting)
+		return clip(countOfFitting(rule, n.raw) + " like this: " + fitting)
 	}
-	return said
-}
-
-// describeOther says what a value is not to be.
-func (n *node) describeOther() string {
-	but := "anything but "
-	if n.types != 0 && n.types&^(kindInteger|kindNumber) == 0 {
-		but = "a number other than "
-	}
-	said := cmp.Or(n.not.describe(), phrase("pattern", n.not.raw))
-	if names := stringsOf(n.not.raw["required"]); said == "" && len(names) > 0 {
-		said = "an object with " + membersNamed(names)
-	}
-	return clip(but + cmp.Or(said, "what the schema excludes"))
+	return phrase(rule, n.raw)
 }
 
 // describeMember describes a missing member in a few words, by the schema that requires it or one for the
@@ -185,16 +173,21 @@ func (n *node) describeMember(name string) string {
 	return ""
 }
 
-// describedMembers says that a member is not allowed, and which others are.
+// describedMembers says that a member is not allowed, and which members are.
 func (n *node) describedMembers(name string) string {
-	all := map[string]any{}
-	for _, b := range inPlace(n.up) {
-		for name := range b.members {
-			all[name] = true
-		}
+	around := inPlace(n.up)
+	if slices.ContainsFunc(around, func(b *node) bool { return b.members[name] != nil }) {
+		return fault.NoMember("") + " beside the others"
 	}
-	delete(all, name)
-	return clip(notAllowed(all))
+	return n.expects("unevaluatedProperties", func() string {
+		all := map[string]any{}
+		for _, b := range around {
+			for name := range b.members {
+				all[name] = true
+			}
+		}
+		return clip(notAllowed(all))
+	})
 }
 
 // places are the schemas of the values on the path to one place, which most other places share.

@@ -139,11 +139,11 @@ func (at *spot) empty(omit rule) *jsonschema.Schema {
 	case omit.tag == "omitnil", at.pointer && omit.tag == "omitempty", at.class == classAny, at.class == classStruct:
 		return nil
 	case omit.tag == "omitzero" && (at.class == classList && isSlice || at.class == classMap):
-		return ofClass(`{"max` + classes[at.class].bounds + `":0}`)
+		return fragment(`{"max` + classes[at.class].bounds + `":0}`)
 	case at.class == classMap, isSlice:
 		return nil
 	}
-	return ofClass(classes[at.class].zero)
+	return fragment(classes[at.class].zero)
 }
 
 // holdsRules reports whether the empty value keeps to the rules that one can judge alone.
@@ -229,7 +229,7 @@ func (at *spot) required(n *jsonschema.Schema, rest []rule) error {
 			return err
 		}
 		if free { // else the other rules refuse the empty value already
-			mergeInto(n, ofClass(other))
+			mergeInto(n, fragment(other))
 		}
 	}
 	return nil

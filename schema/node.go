@@ -27,6 +27,7 @@ type node struct {
 	wants            []string // the members that it requires, each name after "/"
 	types            kind     // 0 for all
 	values, constant map[key]bool
+	nested           bool // among values or constant there is an object or array
 	ref, not         *node
 	dynamic          *node // the first target of a dynamic reference
 	anchor           string
@@ -142,10 +143,20 @@ func (l *linker) values(n *node) {
 	if s.Const != nil {
 		n.constant = keysOf(*s.Const)
 	}
+	n.nested = anyNested(n.values) || anyNested(n.constant)
 	if p, ok := s.Pattern.(pattern); ok {
 		n.text = &p
 	}
 	n.bounds = boundsOf(s)
+}
+
+func anyNested(values map[key]bool) bool {
+	for v := range values {
+		if v.kind&(kindObject|kindArray) != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func (l *linker) branches(n *node) {

@@ -51,7 +51,7 @@ var phrases = [...]phraseRow{
 	{keyword: "minItems", before: "at least ", value: items, twin: "maxItems", types: listed},
 	{keyword: "maxItems", before: "at most ", value: items, twin: "minItems", types: listed},
 	{keyword: "uniqueItems", before: "items that all differ"},
-	{keyword: "contains", before: "at least 1 item as described"},
+	{keyword: "contains", before: "an item as the schema's contains describes it"},
 	{keyword: "minContains", before: "at least ", value: items, after: " as described", twin: "maxContains"},
 	{keyword: "maxContains", before: "at most ", value: items, after: " as described", twin: "minContains"},
 	{keyword: "minProperties", before: "at least ", value: members, twin: "maxProperties"},
@@ -62,7 +62,8 @@ var phrases = [...]phraseRow{
 	{keyword: "items", before: "no item here"},
 	{keyword: "additionalItems", value: tupleSize, of: "items"},
 	{keyword: "false", before: "nothing here"},
-	{keyword: "oneOf", before: "a value that fits exactly one of the alternatives"},
+	{keyword: "not", value: notThat},
+	{keyword: "oneOf", value: onlyOne},
 	{keyword: "$ref", before: "a schema that does not refer to itself"},
 }
 
@@ -123,6 +124,8 @@ func nameOf(name string) string {
 	}
 	return literal(name)
 }
+
+const fitsExactlyOne = "a value that fits exactly one of the alternatives"
 
 func oneOf(v any) string {
 	values, _ := v.([]any)
@@ -201,6 +204,59 @@ func jsonText(v any) string {
 	return string(text)
 }
 
+const anythingBut = "anything but "
+
+// notThat says what a value is not to be.
+func notThat(v any) string {
+	not, _ := v.(map[string]any)
+	if c, ok := not["const"]; ok {
+		return anythingBut + literal(c)
+	}
+	if values, ok := not["enum"].([]any); ok {
+		return anythingBut + bounded(values, literal)
+	}
+	if p, ok := not["pattern"].(string); ok {
+		return "a string not matching " + p
+	}
+	if types := stringsOf(not["type"]); len(types) > 0 && len(not) == 1 {
+		return anythingBut + orList(types)
+	}
+	if names := demandedAlone(not); len(names) == 1 {
+		return "no member " + nameOf(names[0])
+	} else if len(names) > 1 {
+		return "not all of the members " + bounded(names, nameOf) + " at once"
+	}
+	return "a value unlike the one the schema excludes"
+}
+
+// onlyOne says which members may not stand together, where alternatives differ in those that they require.
+func onlyOne(v any) string {
+	list, _ := v.([]any)
+	var all []string
+	for _, sub := range list {
+		at, _ := sub.(map[string]any)
+		names := demandedAlone(at)
+		if len(names) != 1 {
+			return fitsExactlyOne
+		}
+		all = append(all, names[0])
+	}
+	if len(all) == 0 {
+		return fitsExactlyOne
+	}
+	return "only one of the members " + bounded(all, nameOf)
+}
+
+// demandedAlone are the members a node requires that asks for nothing else of an object.
+func demandedAlone(node map[string]any) []string {
+	for keyword := range node {
+		if keyword != "required" && keyword != "type" {
+			return nil
+		}
+	}
+	return stringsOf(node["required"])
+}
+
 // tupleSize is the number of items that are described one by one.
 func tupleSize(v any) string {
 	first, ok := v.([]any)
@@ -208,4 +264,12 @@ func tupleSize(v any) string {
 		return "no item here"
 	}
 	return "at most " + count(len(first), "item")
+}
+
+// countOfFitting is how many items are to fit.
+func countOfFitting(rule string, node map[string]any) string {
+	if rule == "contains" {
+		return "at least 1 item"
+	}
+	return strings.TrimSuffix(phrase(rule, node), " as described")
 }

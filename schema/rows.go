@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"regexp"
 	"strings"
 	"sync"
 )
@@ -17,7 +18,7 @@ type row struct {
 
 // rowTable has the rules that have words. What a schema says of a rule:
 //
-//	/         strings match a pattern; "%" in it is the parameter
+//	/         strings match a pattern; "%" in it is the parameter, "[%]" any of its characters
 //	@ or @+   strings have a format, which the validator judges; + tells the words, too, for it is not precise
 //	= < …     the value, or how many characters, items or members it has, compares so with the parameter
 //	in        the value is one of those of the parameter
@@ -58,11 +59,11 @@ uuid7                | /  | ^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]
 startswith           | /  | ^%                       | a string that begins with %
 endswith             | /  | %$                       | a string that ends with %
 contains             | /  | %                        | a string that contains %
-containsany          |    |                          | a string with any of the characters %
+containsany          | /  | [%]                      | a string with any of the characters %
 startsnotwith        | !/ | ^%                       | a string that does not begin with %
 endsnotwith          | !/ | %$                       | a string that does not end with %
 excludes             | !/ | %                        | a string without %
-excludesall          |    |                          | a string without the characters %
+excludesall          | !/ | [%]                      | a string without the characters %
 
 email                | @  | email    | an email address
 url                  | @  | uri      | a URL with its scheme
@@ -127,14 +128,14 @@ ltecsfield           | field | | at most the field %
 fieldcontains        | field | | a string that contains the field %
 fieldexcludes        | field | | a string that does not contain the field %
 postcode_iso3166_alpha2_field | field | | a postal code of the country in the field %
-required_with        | given | | to be given when % is given
-required_with_all    | given | | to be given when % is given
-required_without     | given | | to be given when % is not given
-required_without_all | given | | to be given when % is not given
-excluded_with        | given | | to be left out when % is given
-excluded_with_all    | given | | to be left out when % is given
-excluded_without     | given | | to be left out when % is not given
-excluded_without_all | given | | to be left out when % is not given
+required_with        | given | | to be given when any of % is given
+required_with_all    | given | | to be given when all of % are given
+required_without     | given | | to be given when any of % is not given
+required_without_all | given | | to be given when none of % is given
+excluded_with        | given | | to be left out when any of % is given
+excluded_with_all    | given | | to be left out when all of % are given
+excluded_without     | given | | to be left out when any of % is not given
+excluded_without_all | given | | to be left out when none of % is given
 required_if          | when  | | to be given when %
 required_unless      | when  | | to be given unless %
 excluded_if          | when  | | to be left out when %
@@ -172,6 +173,30 @@ func rowOf(tag string) row {
 		}
 	}
 	return row{}
+}
+
+// pattern is what strings must match, or must not; empty where the rule is no pattern.
+func (r row) pattern(param string) string {
+	quote := regexp.QuoteMeta
+	switch {
+	case r.how != "/":
+		return ""
+	case strings.Contains(r.what, "[%]"):
+		quote = inClass
+	}
+	return strings.Replace(r.what, "%", quote(param), 1)
+}
+
+// inClass writes characters as they stand in a class of characters.
+func inClass(chars string) string {
+	var b strings.Builder
+	for _, r := range chars {
+		if strings.ContainsRune(`\]^-[`, r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
 }
 
 // compares reports whether the rule compares a value, or a count, with its parameter.

@@ -65,7 +65,7 @@ func RegisterRule(tag, expected string, holds validator.Func) error {
 		return fmt.Errorf("schema: rule %q: the phrase that says what is expected is empty", tag)
 	case holds == nil:
 		return fmt.Errorf("schema: rule %q: the function is nil", tag)
-	case slices.Contains(words, tag) || rowOf(tag).tag != "" || currentValidators().own[tag].holds != nil:
+	case slices.Contains(words, tag) || parseRule(tag).isKnown():
 		return fmt.Errorf("schema: rule %q is there already", tag)
 	}
 	registering.Lock()
@@ -217,13 +217,21 @@ func (r rule) checkOthers(in reflect.Type, at *spot) error {
 			return err
 		}
 	}
+	if r.how == "field" && at.isNested() {
+		return fmt.Errorf("validate rule %q cannot compare structs: compare their fields", r.text)
+	}
 	around, empty := reflect.New(in), reflect.New(at.typ).Elem()
 	for _, name := range r.others() {
 		other, known := reached(around, name)
-		isOdd := r.how == "field" && (at.isNested() || known && at.typ.Kind() != other.Kind()) ||
-			r.how == "when" && known && other.Kind() == reflect.Interface
-		if !known || isOdd {
-			return fmt.Errorf("validate rule %q: %s has no field %q that can be compared with a value of type %s", r.text, in, name, at.typ)
+		switch {
+		case !known:
+			return fmt.Errorf("validate rule %q names no field of %s: %q", r.text, in, name)
+		case r.how == "field" && at.typ.Kind() != other.Kind():
+			return fmt.Errorf("validate rule %q compares %s with %s: give both one kind",
+				r.text, at.typ, other.Type())
+		case r.how == "when" && other.Kind() == reflect.Interface:
+			return fmt.Errorf("validate rule %q looks at the field %s, which may have a value of any kind: "+
+				"give it a type", r.text, name)
 		}
 	}
 	if _, err := r.tried(empty, at, around.Interface()); err != nil || r.how != "when" {
@@ -297,12 +305,11 @@ func holdsAsField(v reflect.Value, tag string) bool {
 // or cannot apply to a value.
 func (r rule) tried(v reflect.Value, at *spot, around any) (holds bool, err error) {
 	defer func() {
-		p := recover()
-		if p == nil {
+		if p := recover(); p == nil {
 			return
 		}
-		switch said, _ := p.(string); {
-		case strings.HasPrefix(said, "Undefined validation function"):
+		switch {
+		case !r.isKnown():
 			err = fmt.Errorf("validate rule %q is not known: mend it, or register it with schema.RegisterRule", r.text)
 		case r.param != "":
 			err = fmt.Errorf("validate rule %q is not for values of type %s, or its parameter is wrong", r.text, v.Type())
@@ -311,4 +318,19 @@ func (r rule) tried(v reflect.Value, at *spot, around any) (holds bool, err erro
 		}
 	}()
 	return r.holds(v, at, around), nil
+}
+
+// isKnown reports whether the validator knows the rule, and all those of a group.
+func (r rule) isKnown() (known bool) {
+	for _, alt := range r.alts {
+		if !alt.isKnown() {
+			return false
+		}
+	}
+	defer func() {
+		p, _ := recover().(string)
+		known = len(r.alts) > 0 || !strings.HasPrefix(p, "Undefined validation function")
+	}()
+	_ = currentValidators().Var("", "omitempty,"+r.text)
+	return true
 }

@@ -51,6 +51,9 @@ func (b *builder) structNode(path string, v variant, l *layout) (*jsonschema.Sch
 		l.members = append(l.members, member{f.name, f.index, at})
 	}
 	annotate(n, notes.whole)
+	if own, ok := reflect.New(v.typ).Interface().(interface{ JSONSchemaExtend(*jsonschema.Schema) }); ok {
+		own.JSONSchemaExtend(n)
+	}
 	return n, nil
 }
 

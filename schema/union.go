@@ -165,7 +165,21 @@ func nearest(of []branch) (best branch, settled bool) {
 		)
 	})
 	alone := fitting == 1 && best.right == 0 || shaped == 1 && best.hasShape
-	return best, alone
+	return best, alone || best.isCommon(of)
+}
+
+// isCommon reports whether all that is wrong by a branch is wrong by each.
+func (b branch) isCommon(of []branch) bool {
+	if len(b.all) == 0 || len(b.all) > maxListed {
+		return false
+	}
+	return !slices.ContainsFunc(of, func(other branch) bool {
+		return slices.ContainsFunc(b.all, func(f failure) bool {
+			return !slices.ContainsFunc(other.all, func(o failure) bool {
+				return f.isAt(o) && f.rule == o.rule && f.expected() == o.expected()
+			})
+		})
+	})
 }
 
 // shape are the rules by which a value has not the members, or the constants, that a branch is known by.
@@ -303,7 +317,7 @@ func (t *tag) add(branch *node) bool {
 		requires = requires || slices.Contains(n.Required, t.name)
 		m := n.members[t.name]
 		refuses = refuses || m == nil && n.closed && n.patterns == nil
-		if member == nil && m != nil && m.few() != nil {
+		if member == nil && m != nil && !m.nested && m.few() != nil {
 			member = m
 		}
 	}
@@ -315,7 +329,7 @@ func (t *tag) add(branch *node) bool {
 		t.rule = member.listing()
 	}
 	for v := range member.few() {
-		if t.branches[v] != nil || v.kind&(kindObject|kindArray) != 0 {
+		if t.branches[v] != nil {
 			return false
 		}
 		t.branches[v] = branch

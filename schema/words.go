@@ -3,6 +3,7 @@ package schema
 import (
 	"cmp"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -54,8 +55,10 @@ func (r rule) phrase(c class, names map[string]string) string {
 		return clip(orList(wants))
 	case r.compares() && param != "":
 		return r.sizePhrase(c)
+	case r.how == "when":
+		param = r.conditions(names)
 	case r.relational():
-		param = r.fieldsNamed(names)
+		return clip(r.fieldsPhrase(names))
 	case isOwn:
 		said = own.expected
 	case r.tag == "datetime":
@@ -79,21 +82,26 @@ func (r rule) sizePhrase(c class) string {
 	return strings.ReplaceAll(said, "%", param)
 }
 
-// fieldsNamed are the fields of a rule, or its conditions, in words.
-func (r rule) fieldsNamed(names map[string]string) string {
-	var all []string
-	for _, field := range r.others() {
-		all = append(all, jsonPath(field, names))
+// fieldsPhrase says what is expected in view of other fields.
+func (r rule) fieldsPhrase(names map[string]string) string {
+	fields, said := r.others(), r.words
+	if len(fields) == 1 {
+		said = rowOf(strings.TrimSuffix(r.tag, "_all")).words
+		said = strings.Replace(said, "any of ", "", 1)
 	}
-	if r.how == "given" && !strings.HasSuffix(r.tag, "_all") {
-		return orList(all)
+	for n, field := range fields {
+		fields[n] = jsonPath(field, names)
 	}
-	if params := r.params(); r.how == "when" {
-		for n := range all {
-			all[n] += " is " + params[min(2*n+1, len(params)-1)]
-		}
+	return strings.ReplaceAll(said, "%", strings.Join(fields, ", "))
+}
+
+// conditions are those of a rule, in words.
+func (r rule) conditions(names map[string]string) string {
+	var conditions []string
+	for pair := range slices.Chunk(r.params(), 2) {
+		conditions = append(conditions, jsonPath(pair[0], names)+" is "+pair[len(pair)-1])
 	}
-	return strings.Join(all, " and ")
+	return strings.Join(conditions, " and ")
 }
 
 // layoutWords spells Go's reference time as people do.
