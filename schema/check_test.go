@@ -192,18 +192,18 @@ func TestCompileRefuses(t *testing.T) {
 	cases := map[string]struct{ doc, want string }{
 		"no_json":       {`{"type":`, "schema: type: expected JSON that is complete"},
 		"duplicate":     {`{"type":"object","type":"object"}`, "schema: type: expected each member name once"},
-		"unknown_type":  {`{"properties":{"a":{"type":"strin"}}}`, "schema: properties/a/type: got string, want array; properties/a/type: value must be one of 'array', 'boolean'"},
-		"bad_keyword":   {`{"properties":{"a":{"minLength":"x"}}}`, "schema: properties/a/minLength: got string, want integer (without $schema it is a schema of draft 2020-12)"},
+		"unknown_type":  {`{"properties":{"a":{"type":"strin"}}}`, `schema: properties/a/type: expected one of "array", "boolean"`},
+		"bad_keyword":   {`{"properties":{"a":{"minLength":"x"}}}`, "schema: properties/a/minLength: expected integer"},
 		"remote":        {`{"$ref":"https://example.com/x.json"}`, `schema: refers to "https://example.com/x.json", which is outside of the document: put it under $defs`},
 		"file":          {`{"$ref":"other.json"}`, `schema: refers to "other.json", which is outside of the document`},
 		"absolute_file": {`{"$ref":"file:///etc/passwd"}`, `which is outside of the document`},
-		"bad_pattern":   {`{"properties":{"a":{"pattern":"("}}}`, "schema: properties/a/pattern: '(' is not valid regex: error parsing regexp: missing closing )"},
-		"bad_patterns":  {`{"patternProperties":{"(?=x)":{}}}`, "schema: (whole): '(?=x)' is not valid regex: error parsing regexp: invalid or unsupported Perl syntax: `(?=`"},
-		"bad_reference": {`{"$ref":":: x"}`, "schema: $ref: ':: x' is not valid uri-reference"},
-		"bad_value":     {`{"minLength":-1}`, "schema: minLength: minimum: got -1, want 0"},
-		"absent_member": {`{"$schema":"http://json-schema.org/draft-04/schema#","exclusiveMinimum":true}`, "schema: (whole): properties 'minimum' required, if 'exclusiveMinimum' exists"},
+		"bad_pattern":   {`{"properties":{"a":{"pattern":"("}}}`, "schema: properties/a/pattern: expected a regular expression in Go's syntax"},
+		"bad_patterns":  {`{"patternProperties":{"(?=x)":{}}}`, "schema: patternProperties/(?=x): expected a member name that is a regular expression in Go's syntax"},
+		"bad_reference": {`{"$ref":":: x"}`, "schema: $ref: expected a URI reference"},
+		"bad_value":     {`{"minLength":-1}`, "schema: minLength: JSON Schema does not allow that value here (minimum)"},
+		"absent_member": {`{"$schema":"http://json-schema.org/draft-04/schema#","exclusiveMinimum":true}`, "schema: minimum: expected number, for exclusiveMinimum is given"},
 		"dangling":      {`{"$ref":"#/$defs/none"}`, "$defs/none"},
-		"not_a_schema":  {`[]`, "schema: (whole): got array, want boolean or object"},
+		"not_a_schema":  {`[]`, "expected"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -21,17 +21,20 @@ type noLoader struct{}
 
 func (noLoader) Load(address string) (any, error) {
 	address = strings.TrimPrefix(address, "retake:///")
-	return nil, fmt.Errorf("schema: refers to %q, which is outside of the document (put it under $defs) and no draft of JSON Schema "+
-		"from 4 to 2020-12 (leave $schema out for 2020-12)", address)
+	return nil, fmt.Errorf("schema: refers to %q, which is outside of the document: put it under $defs", address)
 }
 
-// compile has the library compile the document, and makes the result ready to be walked.
-func (s *Schema) compile() error {
+// compile has the library compile the document, and makes the result ready to be walked. Formats are asserted
+// where the document is a metaschema.
+func (s *Schema) compile(isMeta bool) error {
 	p := &patterns{made: map[string]compiledPattern{}}
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.UseLoader(noLoader{})
 	c.UseRegexpEngine(p.compile)
+	if isMeta {
+		c.AssertFormat()
+	}
 	if err := c.AddResource(baseURL, s.tree); err != nil {
 		return compileError(s.tree, err)
 	}
@@ -43,13 +46,15 @@ func (s *Schema) compile() error {
 	if err != nil {
 		return compileError(s.tree, err)
 	}
-	s.link(c, compiled)
+	s.link(c, compiled, isMeta)
 	return nil
 }
 
 // link makes nodes of the compiled schema. What only dynamic references lead to is compiled too.
-func (s *Schema) link(c *jsonschema.Compiler, compiled *jsonschema.Schema) {
-	l := linker{tree: s.tree, nodes: map[*jsonschema.Schema]*node{}, homes: map[string]*resource{}}
+func (s *Schema) link(c *jsonschema.Compiler, compiled *jsonschema.Schema, formats bool) {
+	l := linker{
+		tree: s.tree, nodes: map[*jsonschema.Schema]*node{}, homes: map[string]*resource{}, formats: formats,
+	}
 	s.root = l.node(compiled)
 	if l.dynamic {
 		places := map[string]any{}

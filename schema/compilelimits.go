@@ -173,5 +173,3 @@ func isObject(v any) bool { _, ok := v.(map[string]any); return ok }
 func isNamed(node map[string]any) bool {
 	return node["$id"] != nil || textOf(node["id"]) != "" || node["$dynamicAnchor"] != nil
 }
-
-func isBool(v any) bool { _, ok := v.(bool); return ok }

@@ -195,6 +195,8 @@ func (e *evaluation) evaluate(n *node, v value, s *scope, to *variable) (fits bo
 	case n.values != nil && !f.isAmong(n.values):
 		f.fail("enum")
 		return false, nil
+	case n.format != nil && v.kind == kindString && n.format.Validate(v.text()) != nil:
+		f.fail("format")
 	}
 	if e.tracks && v.count > 0 && e.spend(int(v.count)/patternSteps) {
 		f.seen = make(bits, (v.count+63)/64)

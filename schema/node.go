@@ -53,6 +53,7 @@ type node struct {
 	contains         *node
 	unevaluatedItems *node
 
+	format *jsonschema.Format
 	text   *pattern
 	bounds []bound
 }
@@ -92,6 +93,7 @@ type linker struct {
 	homes   map[string]*resource
 	dynamic bool
 	tracks  bool // the schema uses unevaluatedProperties or unevaluatedItems
+	formats bool // formats are asserted; only the metaschemas need that
 }
 
 // child is the node of the subschema under a keyword; nil for none.
@@ -144,6 +146,9 @@ func (l *linker) values(n *node) {
 		n.constant = keysOf(*s.Const)
 	}
 	n.nested = anyNested(n.values) || anyNested(n.constant)
+	if l.formats {
+		n.format = s.Format
+	}
 	if p, ok := s.Pattern.(pattern); ok {
 		n.text = &p
 	}

@@ -48,7 +48,7 @@ func Compile(doc []byte) (*Schema, error) {
 	if err := compilable(s.tree); err != nil {
 		return nil, err
 	}
-	if err := s.compile(); err != nil {
+	if err := s.compile(false); err != nil {
 		return nil, err
 	}
 	return s, nil

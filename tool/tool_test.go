@@ -256,7 +256,7 @@ func TestRawRefusesMistakes(t *testing.T) {
 	_, err := tool.Raw("a b", "", []byte(`{}`), fn)
 	require.ErrorContains(t, err, "1 to 128")
 	_, err = tool.Raw("a", "", []byte(`{"type":"objekt"}`), fn)
-	require.ErrorContains(t, err, `tool "a": parameters: schema: type: got string, want array; type: value must be one of`)
+	require.ErrorContains(t, err, `tool "a": parameters: schema: type: expected one of`)
 	_, err = tool.Raw("a", "", []byte(`true`), fn)
 	require.ErrorContains(t, err, "must be a JSON Schema object")
 	_, err = tool.Raw("a", "", []byte(`{"type":"string"}`), fn)
