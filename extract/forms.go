@@ -90,7 +90,10 @@ const (
 	formTripleQuotes Form = "triple_quotes"
 	// formPythonLiteral: True, False or None.
 	formPythonLiteral Form = "python_literal"
-	// formPythonEscape: \' in a string.
+	// formPythonNumber: +5, .5, 5. or 1_000, respelled with the same value.
+	formPythonNumber Form = "python_number"
+	// formPythonEscape: \', \x41 or \U0001F600 in a string; a backslash before a letter that escapes nothing, in
+	// single quotes.
 	formPythonEscape Form = "python_escape"
 	// formTuple: a tuple read as an array.
 	formTuple Form = "tuple"
@@ -133,6 +136,7 @@ var repairs = []struct {
 	{formTokenQuotes, syntax.Quotes},
 	{formTripleQuotes, syntax.Quotes},
 	{formPythonLiteral, syntax.PythonWords},
+	{formPythonNumber, syntax.Numbers},
 	{formPythonEscape, syntax.Escapes},
 	{formTuple, syntax.Lists},
 	{formTrailingComma, syntax.LastComma},

@@ -177,7 +177,7 @@ func (r *reader) value(parent, last int) (n int, ok bool) {
 	case c == '"' || c == '\'':
 		n = r.open(str, parent, last)
 		return n, r.string(c) && r.close(n)
-	case isDigit(c) || c == '-':
+	case isDigit(c) || c == '-' || c == '+' || c == '.':
 		n = r.open(scalar, parent, last)
 		return n, r.number() && r.close(n)
 	case isNameStart(c):

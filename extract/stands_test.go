@@ -8,9 +8,9 @@ import (
 )
 
 // stands reports whether the text has every string and number of c's arguments as it was written. For a call
-// with escapes it only checks that the arguments are JSON.
+// with escapes or respelled numbers it only checks that the arguments are JSON.
 func stands(text string, c extract.Call) bool {
-	if has(c, "string_arguments") || strings.Contains(text[c.Offset:c.End], `\`) {
+	if has(c, "python_number") || has(c, "string_arguments") || strings.Contains(text[c.Offset:c.End], `\`) {
 		return json.Valid(c.Arguments)
 	}
 	own := text[c.Offset:c.End]

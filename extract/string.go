@@ -136,17 +136,41 @@ func (r *reader) escape(quote byte) bool {
 		return true
 	case c == 'u':
 		return r.unicode(start)
+	}
+	return r.pythonEscape(start, c, quote)
+}
+
+// pythonEscape reads the rest of an escape that only Python has; c is its first character.
+func (r *reader) pythonEscape(start int, c, quote byte) bool {
+	switch {
 	case c == '\'':
 		r.put('\'')
-		r.repaired(formPythonEscape, start)
-		return true
+	case c == 'x' || c == 'U':
+		digits := 2
+		if c == 'U' {
+			digits = 8
+		}
+		v, ok := r.hex(digits)
+		if !ok {
+			return r.unfit(start)
+		}
+		if !utf8.ValidRune(v) {
+			return r.fail(fault.RuleInvalidUTF8, start)
+		}
+		r.put(v)
+	case quote == '\'' && isLetter(c) && c != 'a' && c != 'v' && c != 'N':
+		r.put('\\')
+		r.put(rune(c))
+	default:
+		return r.fail(fault.RuleSyntax, start)
 	}
-	return r.fail(fault.RuleSyntax, start)
+	r.repaired(formPythonEscape, start)
+	return true
 }
 
 // unicode reads the digits of \uXXXX, and the second half of a surrogate pair.
 func (r *reader) unicode(start int) bool {
-	v, ok := r.hex()
+	v, ok := r.hex(4)
 	if !ok {
 		return r.unfit(start)
 	}
@@ -156,7 +180,7 @@ func (r *reader) unicode(start int) bool {
 	}
 	if r.has(`\u`) {
 		r.pos += 2
-		low, ok := r.hex()
+		low, ok := r.hex(4)
 		if !ok {
 			return r.unfit(start)
 		}
@@ -168,16 +192,16 @@ func (r *reader) unicode(start int) bool {
 	return r.fail(fault.RuleInvalidUTF8, start)
 }
 
-// hex reads four hexadecimal digits.
-func (r *reader) hex() (rune, bool) {
-	const digits = 4
-	if r.pos+digits > r.stop() {
+// hex reads n hexadecimal digits.
+func (r *reader) hex(n int) (rune, bool) {
+	if r.pos+n > r.stop() {
 		r.pos = r.stop()
 		return 0, false
 	}
-	v, err := strconv.ParseUint(r.src[r.pos:r.pos+digits], 16, 32)
-	if err == nil {
-		r.pos += digits
+	v, err := strconv.ParseUint(r.src[r.pos:r.pos+n], 16, 32)
+	if err != nil || v > utf8.MaxRune {
+		return utf8.MaxRune + 1, err == nil
 	}
-	return rune(v), err == nil
+	r.pos += n
+	return rune(v), true
 }

@@ -57,7 +57,7 @@ func TestArgumentsInTags(t *testing.T) {
 		{"i", `"1"`, `{"i":"1"} tool_validation [i: expected integer, got string]`},
 		{"i", "1 2", `{"i":"1 2"} tool_validation [i: expected integer, got string]`},
 		{"n", "-2.50e+3", `{"n":-2.50e+3}`},
-		{"n", "1_000", `{"n":"1_000"} tool_validation [n: expected number, got string]`},
+		{"n", "1_000", `{"n":1000}+python_number`},
 		{"b", "true", `{"b":true}`},
 		{"b", "True", `{"b":true}+python_literal`},
 		{"b", "yes", `{"b":"yes"} tool_validation [b: expected boolean, got string]`},
