@@ -51,7 +51,7 @@ func (r *remote) call(ctx context.Context, args json.RawMessage) (json.RawMessag
 	if err != nil {
 		return nil, r.broken(limited, session, err)
 	}
-	if result.Meta[metaInDoubt] == true {
+	if result.Meta[MetaInDoubt] == true {
 		_ = tool.Doubt(ctx) // an error says that nobody waits for the call any more
 	}
 	got, err := r.read(result)

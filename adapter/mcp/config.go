@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/retake-go/retake/schema"
 )
 
 // Reaction is what follows if a server's tool returns an error.
@@ -49,12 +51,21 @@ type Config struct {
 	Rename map[string]string
 	// Only lists the tools to offer, by the server's names; nil offers all.
 	Only []string
-	// Schemas is what happens to a tool whose input schema cannot be compiled, would take long to compile, is
-	// longer than 256 KiB, or accepts no arguments at all.
+	// MaxTools bounds the server's list; 1 or more. A longer list is an error.
+	MaxTools int
+	// Schemas is what happens to a tool whose input schema cannot be compiled, or accepts no arguments at
+	// all.
 	Schemas SchemaChoice
-	// OnError is the reaction to a result with isError. Of its text the model is told 16 KiB at most, and
-	// under [AskAgain] 1 KiB.
+	// MaxDescriptionBytes and MaxSchemaBytes bound what a tool adds to every prompt; 1 or more. A longer
+	// description is cut, and ends by saying so. A longer input schema cannot be used.
+	MaxDescriptionBytes, MaxSchemaBytes int
+	// Compile bounds the schemas of a server: one that would take long to compile cannot be used.
+	Compile schema.CompileLimits
+	// OnError is the reaction to a result with isError.
 	OnError Reaction
+	// MaxErrorBytes bounds the text of a result with isError, in bytes before it is quoted; 1 or more. A
+	// longer text is cut and says so. Under [AskAgain] the model is shown at most 1 KiB.
+	MaxErrorBytes int
 	// MaxResultBytes bounds a result, in bytes of JSON as the model would see it; 2 or more. A longer result
 	// becomes its beginning as a text, which says so; it is not checked against the output schema.
 	MaxResultBytes int
@@ -78,11 +89,15 @@ type Config struct {
 	Transport string
 }
 
-// DefaultConfig offers all tools under their own names. It refuses schemas that cannot be used, shows at most
-// 64 KiB of a result and 4 MiB of media, checks results, and gives a call one minute.
+// DefaultConfig offers all tools under their own names, at most 1000. It refuses schemas that cannot be used
+// or have more than 256 KiB, cuts descriptions at 16 KiB, tells the model of errors in at most 16 KiB of the
+// server's words, shows at most 64 KiB of a result and 4 MiB of media, checks results, and gives a call one
+// minute.
 func DefaultConfig() Config {
 	return Config{
-		Schemas: RefuseList, OnError: Fail, MaxResultBytes: 64 << 10, MaxMediaBytes: 4 << 20,
+		MaxTools: 1000, Schemas: RefuseList, Compile: schema.DefaultCompileLimits(),
+		MaxDescriptionBytes: 16 << 10, MaxSchemaBytes: 256 << 10, OnError: Fail,
+		MaxErrorBytes: 16 << 10, MaxResultBytes: 64 << 10, MaxMediaBytes: 4 << 20,
 		CheckResults: true, CallTimeout: time.Minute,
 	}
 }
@@ -95,8 +110,23 @@ func (c Config) Validate() error {
 		errs = append(errs, fmt.Errorf("OnError: %q, want %q or %q", string(c.OnError), Fail, AskAgain))
 	}
 	if !slices.Contains([]SchemaChoice{RefuseList, LeaveOut, OfferUnchecked}, c.Schemas) {
-		errs = append(errs, fmt.Errorf("Schemas: %q, want %q, %q or %q", string(c.Schemas), RefuseList,
+		errs = append(errs, fmt.Errorf("%s: %q, want %q, %q or %q", "Schemas", string(c.Schemas), RefuseList,
 			LeaveOut, OfferUnchecked))
+	}
+	if c.MaxDescriptionBytes < 1 {
+		errs = append(errs, fmt.Errorf("MaxDescriptionBytes: %d, want at least 1", c.MaxDescriptionBytes))
+	}
+	if c.MaxSchemaBytes < 1 {
+		errs = append(errs, fmt.Errorf("MaxSchemaBytes: %d, want at least 1", c.MaxSchemaBytes))
+	}
+	if err := c.Compile.Validate(); err != nil {
+		errs = append(errs, fmt.Errorf("%s: %w", "Compile", err))
+	}
+	if c.MaxTools < 1 {
+		errs = append(errs, fmt.Errorf("MaxTools: %d, want at least 1", c.MaxTools))
+	}
+	if c.MaxErrorBytes < 1 {
+		errs = append(errs, fmt.Errorf("MaxErrorBytes: %d, want at least 1", c.MaxErrorBytes))
 	}
 	if c.MaxResultBytes < 2 {
 		errs = append(errs, fmt.Errorf("MaxResultBytes: %d, want at least 2", c.MaxResultBytes))
@@ -108,7 +138,7 @@ func (c Config) Validate() error {
 		errs = append(errs, fmt.Errorf("CallTimeout: %v, want more than 0, or Unlimited", c.CallTimeout))
 	}
 	if c.Transport != "" && c.Transport != "pipe" && c.Transport != "tcp" {
-		errs = append(errs, fmt.Errorf("Transport: %q, want %q, %q, or nothing", c.Transport, "pipe",
+		errs = append(errs, fmt.Errorf("%s: %q, want %q, %q, or nothing", "Transport", c.Transport, "pipe",
 			"tcp"))
 	}
 	return errors.Join(append(errs, c.validateNames()...)...)
@@ -116,7 +146,7 @@ func (c Config) Validate() error {
 
 func (c Config) validateNames() (errs []error) {
 	if c.Prefix != cleanName(c.Prefix) {
-		errs = append(errs, fmt.Errorf("Prefix: %q, want characters of A-Z a-z 0-9 _ . / - only",
+		errs = append(errs, fmt.Errorf("%s: %q, want characters of A-Z a-z 0-9 _ . / - only", "Prefix",
 			c.Prefix))
 	}
 	for _, from := range slices.Sorted(maps.Keys(c.Rename)) {
@@ -126,7 +156,7 @@ func (c Config) validateNames() (errs []error) {
 		}
 	}
 	if c.Only != nil && len(c.Only) == 0 {
-		errs = append(errs, fmt.Errorf("Only: is empty, want at least one name, or nil for all tools"))
+		errs = append(errs, fmt.Errorf("%s: is empty, want at least one name, or nil for all tools", "Only"))
 	}
 	return errs
 }

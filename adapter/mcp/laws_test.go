@@ -122,7 +122,7 @@ func FuzzResult(f *testing.F) {
 		var panicked *fault.PanicError
 		require.NotErrorAs(t, got.Err, &panicked)
 		assert.LessOrEqual(t, len(got.Result), max(most, len("null"))+maxNote)
-		assert.LessOrEqual(t, len(got.Failed), maxError+maxNote)
+		assert.LessOrEqual(t, len(got.Failed), r.cfg.MaxErrorBytes+maxNote)
 	})
 }
 
@@ -136,7 +136,7 @@ func FuzzInputSchema(f *testing.F) {
 		if json.Unmarshal(doc, &v) != nil {
 			return
 		}
-		raw, err := inputSchema(v)
+		raw, err := inputSchema(v, DefaultConfig())
 		if err != nil {
 			assert.NotEmpty(t, strings.TrimSpace(err.Error()))
 			return

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strconv"
+	"strings"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -29,8 +30,16 @@ func TestSchemasThatCannotBeUsed(t *testing.T) {
 		"outside":             {`{"$ref":"https://example.com/s.json"}`, "outside of the document"},
 		"false":               {`false`, "it is false, want an object"},
 		"true":                {`true`, "it is true, want an object"},
+		"not everything":      {`{"type":"object","not":{}}`, "its not excludes everything"},
+		"not true":            {`{"not":true}`, "its not excludes everything"},
 		"a string":            {`{"type":"string"}`, "its type is string"},
 		"some types":          {`{"type":["string","null"]}`, "its type is [string null]"},
+		"enum":                {`{"enum":["a"]}`, "its enum has no object"},
+		"const":               {`{"const":1}`, "its const is no object"},
+		"minProperties":       {`{"minProperties":2,"maxProperties":1}`, "minProperties is above"},
+		"allOf":               {`{"allOf":[{},{"type":"array"}]}`, "in its allOf its type is array"},
+		"anyOf":               {`{"anyOf":[false,{"type":"array"}]}`, "in every branch of its anyOf it is false"},
+		"required and false":  {`{"type":"object","properties":{"a":false},"required":["a"]}`, `the required member "a" accepts nothing`},
 		"required, forbidden": {`{"required":["a"],"additionalProperties":false}`, `the member "a" is required and not allowed`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -54,6 +63,16 @@ func TestSchemasThatCannotBeUsed(t *testing.T) {
 				assert.Contains(t, tools[0].Description(), "A tool.\nThe arguments, as its server describes them: ")
 			}
 		})
+	}
+}
+
+// A schema of some kilobytes keeps nobody for hours.
+func TestDeepSchemasAreLookedAtOnce(t *testing.T) {
+	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
+		const levels = 60
+		deep := strings.Repeat(`{"`+keyword+`":[`, levels) + `{"type":"string"}` + strings.Repeat(`]}`, levels)
+		_, err := mcp.Tools(t.Context(), inMemory(t, withSchema(json.RawMessage(deep)), nil), mcp.DefaultConfig())
+		assert.ErrorContains(t, err, "its type is string")
 	}
 }
 
@@ -148,7 +167,7 @@ func TestListsThatCannotBeUsed(t *testing.T) {
 	}{
 		"a name twice": {twice, `two tools have the name "get"`},
 		"no name":      {nameless, "tool 1 of the list has no name"},
-		"too many":     {many, "the list has more than 1000 tools"},
+		"too many":     {many, "the list has more than MaxTools (1000) tools"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := rewrite(newServer("get", always(text("ok"), nil)), c.change)

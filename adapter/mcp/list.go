@@ -42,12 +42,8 @@ func WithMeta(f func(context.Context) map[string]any) Option {
 	return func(o *options) { o.meta = f }
 }
 
-// The bounds of a list: its tools, its pages, of which some may be empty, and the bytes that the description
-// of a tool and its schema add to every prompt.
-const (
-	maxTools, maxPages        = 1000, 1000
-	maxDescription, maxSchema = 16 << 10, 256 << 10
-)
+// maxPages bounds the pages of a list, of which some may be empty.
+const maxPages = 1000
 
 var errNoSession = errors.New("the session is nil; connect the client first")
 
@@ -75,7 +71,7 @@ func Tools(
 	}
 	server := serverName(session)
 	o.watch.listing(session)
-	listed, err := fetch(ctx, session)
+	listed, err := fetch(ctx, session, cfg.MaxTools)
 	if err != nil {
 		return nil, fmt.Errorf("mcp: the tools of server %q: %w", server, err)
 	}
@@ -94,7 +90,7 @@ func serverName(session *sdk.ClientSession) string {
 }
 
 // fetch reads all pages of the list.
-func fetch(ctx context.Context, session *sdk.ClientSession) ([]*sdk.Tool, error) {
+func fetch(ctx context.Context, session *sdk.ClientSession, maxTools int) ([]*sdk.Tool, error) {
 	var listed []*sdk.Tool
 	var cursors []string
 	for cursor := ""; ; {
@@ -103,7 +99,7 @@ func fetch(ctx context.Context, session *sdk.ClientSession) ([]*sdk.Tool, error)
 			return nil, classify(ctx, err, subject{server: serverName(session), what: "tools/list"})
 		}
 		if listed = append(listed, page.Tools...); len(listed) > maxTools {
-			return nil, fmt.Errorf("the list has more than %d tools", maxTools)
+			return nil, fmt.Errorf("the list has more than MaxTools (%d) tools", maxTools)
 		}
 		if cursor = page.NextCursor; cursor == "" {
 			return listed, nil
@@ -144,8 +140,8 @@ const anyObject = `{"type":"object"}`
 
 // tool returns one tool; nil if it is left out.
 func (c Config) tool(t *sdk.Tool, server string, l *link, o options) (*tool.Tool, error) {
-	description := bounded(cmp.Or(t.Description, t.Title))
-	parameters, err := inputSchema(t.InputSchema)
+	description := c.bounded(cmp.Or(t.Description, t.Title))
+	parameters, err := inputSchema(t.InputSchema, c)
 	switch {
 	case err == nil:
 	case c.Schemas == LeaveOut:
@@ -163,16 +159,17 @@ func (c Config) tool(t *sdk.Tool, server string, l *link, o options) (*tool.Tool
 	remote := &remote{cfg: c, link: l, watch: o.watch, meta: o.meta,
 		subject: subject{server: server, what: t.Name},
 		output:  output, readOnly: readOnly}
-	return tool.Raw(c.nameOf(t.Name), description, parameters, remote.call, declared...)
+	opts := append(declared, tool.WithCompileLimits(c.Compile))
+	return tool.Raw(c.nameOf(t.Name), description, parameters, remote.call, opts...)
 }
 
 // bounded cuts a description that is too long, and says so.
-func bounded(description string) string {
-	if len(description) <= maxDescription {
+func (c Config) bounded(description string) string {
+	if len(description) <= c.MaxDescriptionBytes {
 		return description
 	}
 	return fmt.Sprintf("%s… (cut: the description has %d bytes)",
-		strings.ToValidUTF8(description[:maxDescription], ""), len(description))
+		strings.ToValidUTF8(description[:c.MaxDescriptionBytes], ""), len(description))
 }
 
 // declared returns what the hints of a tool declare, if they are trusted.
@@ -202,7 +199,7 @@ func (c Config) output(t *sdk.Tool) (*schema.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := schema.Compile(raw)
+	s, err := schema.CompileWithin(c.Compile, raw)
 	if err != nil {
 		return nil,
 			fmt.Errorf("the output schema cannot be used (set CheckResults to false to ignore it): %w", err)

@@ -79,6 +79,12 @@ func TestConfigSaysAllThatIsWrong(t *testing.T) {
 	cfg := mcp.Config{Prefix: "ü", Rename: map[string]string{"b": "", "a": "x y"}, Only: []string{}, MaxMediaBytes: -1, Transport: "udp"}
 	assert.EqualError(t, cfg.Validate(), `OnError: "", want "fail" or "ask_again"
 Schemas: "", want "refuse_list", "leave_out" or "offer_unchecked"
+MaxDescriptionBytes: 0, want at least 1
+MaxSchemaBytes: 0, want at least 1
+Compile: MaxSubschemas: 0, want 1 to 10000000
+MaxPatternBytes: 0, want 1 to 10000000
+MaxTools: 0, want at least 1
+MaxErrorBytes: 0, want at least 1
 MaxResultBytes: 0, want at least 2
 MaxMediaBytes: -1, want at least 0
 CallTimeout: 0s, want more than 0, or Unlimited
@@ -140,11 +146,12 @@ func TestWhatAServerSaysOfItsToolsIsBounded(t *testing.T) {
 
 	server.AddTool(&sdk.Tool{Name: "b", InputSchema: wide(30_000)}, always(text("b"), nil))
 	_, err = mcp.Tools(t.Context(), inMemory(t, server, nil), mcp.DefaultConfig())
-	require.ErrorContains(t, err, `tool "b": the input schema cannot be used: it has 348922 bytes, at most 262144 are offered`)
+	require.ErrorContains(t, err, `tool "b": the input schema cannot be used: it has 348922 bytes, at most MaxSchemaBytes (262144) are offered`)
 
-	server.AddTool(&sdk.Tool{Name: "b", InputSchema: wide(15_000)}, always(text("b"), nil))
-	_, err = mcp.Tools(t.Context(), inMemory(t, server, nil), mcp.DefaultConfig())
-	require.ErrorContains(t, err, `tool "b": the input schema cannot be used: schema: has 15001 subschemas, at most 10000 are compiled`)
+	larger := mcp.DefaultConfig()
+	larger.MaxSchemaBytes = 1 << 20
+	_, err = mcp.Tools(t.Context(), inMemory(t, server, nil), larger)
+	require.ErrorContains(t, err, `tool "b": the input schema cannot be used: schema: has 30001 subschemas, at most 10000 are compiled`)
 }
 
 // Listing ends with its context, and compiles no schema after that.

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/base64"
 	"fmt"
@@ -40,24 +41,113 @@ func (r *remote) media(content []sdk.Content) (parts []message.Part, all, left [
 
 // withoutMedia returns what the model reads of a result with the media of its blocks taken out, so that they
 // are not read as text. parts are those that are attached. It leaves short ones, which may stand there by
-// chance, and the media beyond maxTaken, for each is looked for in all of the text.
-func withoutMedia(text string, content []sdk.Content, parts []message.Part) string {
-	taken := 0
+// chance. It goes through the text once, however many media there are.
+func withoutMedia(text []byte, content []sdk.Content, parts []message.Part) []byte {
+	all := media{}
 	for _, c := range content {
-		mimeType, data := bytesOf(c)
-		if len(data) < minTaken || taken == maxTaken {
-			continue
+		if mimeType, data := bytesOf(c); len(data) >= minTaken {
+			digits := base64.RawStdEncoding.EncodeToString(data)
+			of := all[len(digits)]
+			if of == nil {
+				of = map[string]string{}
+				all[len(digits)] = of
+			}
+			of[digits] = cmp.Or(of[digits], fmt.Sprintf("[%d bytes of %s, ", len(data),
+				feedback.Quote(cmp.Or(mimeType, "data"))))
 		}
-		taken++
-		digits, where := base64.StdEncoding.EncodeToString(data), "not shown"
-		if slices.ContainsFunc(parts, func(p message.Part) bool { return p.Data == digits }) {
-			where = "beside this text"
-		}
-		note, _ := encode(fmt.Sprintf("[%d bytes of %s, %s]", len(data),
-			feedback.Quote(cmp.Or(mimeType, "data")), where)) // a string always has a JSON form
-		text = strings.ReplaceAll(text, digits, string(note[1:len(note)-1]))
 	}
-	return text
+	if len(all) == 0 {
+		return text
+	}
+	attached := make(map[string]bool, len(parts))
+	for _, p := range parts {
+		attached[strings.TrimRight(p.Data, "=")] = true
+	}
+	var out []byte
+	for len(text) > 0 {
+		from, to, digits := all.next(text)
+		note, known := all[len(digits)][string(digits)]
+		switch {
+		case !known:
+			out, text = append(out, text[:to]...), text[to:]
+			continue
+		case attached[string(digits)]:
+			note += "beside this text]"
+		default:
+			note += "not shown]"
+		}
+		word, _ := encode(note) // a string always has a JSON form
+		out, text = append(append(out, text[:from]...), word[1:len(word)-1]...), text[to:]
+	}
+	return out
+}
+
+// media are the beginnings of notes, by the media that they are about: by the number of their digits in
+// base64, and the digits, of the standard alphabet and without padding.
+type media map[int]map[string]string
+
+// next returns the place of the next text that may be a medium in base64, of either alphabet and perhaps in
+// lines, and its digits as media has them. A short one has none.
+func (m media) next(text []byte) (from, to int, digits []byte) {
+	for from < len(text) && digit(text[from]) == 0 {
+		from += max(escape(text[from:]), 1)
+	}
+	for to = from; ; {
+		begin := to
+		for to < len(text) && digit(text[to]) != 0 {
+			to++
+		}
+		if digits == nil && to-begin < minLine {
+			return from, to, nil
+		}
+		for _, c := range text[begin:to] {
+			digits = append(digits, digit(c))
+		}
+		lineBreak := breakOf(text[to:])
+		if lineBreak == 0 || to-begin < minLine || to-begin > maxLine ||
+			m[len(digits)][string(digits)] != "" {
+			break
+		}
+		to += lineBreak
+	}
+	for padding := 0; padding < 2 && to < len(text) && text[to] == '='; padding++ {
+		to++
+	}
+	return from, to, digits
+}
+
+// minLine and maxLine bound the lines of a medium that is written in lines: those of PEM and of MIME.
+const minLine, maxLine = 64, 76
+
+// digit returns a digit of base64 in the standard alphabet; 0 if it is none.
+func digit(c byte) byte {
+	switch {
+	case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '/':
+		return c
+	case c == '-':
+		return '+'
+	case c == '_':
+		return '/'
+	}
+	return 0
+}
+
+// escape returns the length of the escape that a text begins with, in a JSON string; 0 if it is none.
+func escape(text []byte) int {
+	if len(text) > 1 && text[0] == '\\' && strings.IndexByte(`"\/bfnrtu`, text[1]) >= 0 {
+		return 2
+	}
+	return 0
+}
+
+// breakOf returns the length of the line break that a text begins with, as it is or in a JSON string.
+func breakOf(text []byte) int {
+	for _, lineBreak := range []string{"\n", "\r\n", `\n`, `\r\n`} {
+		if bytes.HasPrefix(text, []byte(lineBreak)) {
+			return len(lineBreak)
+		}
+	}
+	return 0
 }
 
 // mediaLeft returns a text that describes the media among the blocks that are left, of about most bytes; nil
@@ -73,8 +163,8 @@ func mediaLeft(left []block, most int) []message.Part {
 	return []message.Part{{Kind: message.TextPart, Text: cut(string(raw), max(most, 0))}}
 }
 
-// minTaken is the least length of media that are taken out of a value, in bytes, maxTaken the most of them.
-const minTaken, maxTaken = 64, 100
+// minTaken is the least length of media that are taken out of a value, in bytes.
+const minTaken = 64
 
 // bytesOf returns the bytes of a block and their type.
 func bytesOf(c sdk.Content) (mimeType string, data []byte) {

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -178,19 +179,32 @@ func TestMediaThatAreNotShownAreDescribed(t *testing.T) {
 	assert.Equal(t, `{"data":"[300 bytes of image/png, beside this text]"}`, out.Failed)
 }
 
-// A medium may stand anywhere in a text.
-func TestMediaAreFoundWithinATextToo(t *testing.T) {
+// Base64 has several spellings, and may follow a line break.
+func TestMediaAreFoundHoweverTheyAreSpelled(t *testing.T) {
 	data := make([]byte, 1<<10)
 	for n := range data {
 		data[n] = byte(n * n)
 	}
 	png := &sdk.ImageContent{MIMEType: "image/png", Data: data}
 	inText := base64.StdEncoding.EncodeToString(data)
+	lines := func(width int, end string) string {
+		var b strings.Builder
+		for line := range slices.Chunk([]byte(inText), width) {
+			b.Write(append(line, end...))
+		}
+		return b.String()
+	}
 	const beside = "[1024 bytes of image/png, beside this text]"
 	for name, c := range map[string]struct{ spelled, value string }{
-		"after a line break": {"The page\n" + inText + "\nis loaded.", "The page\n" + beside + "\nis loaded."},
-		"after a backslash":  {`C:\` + inText, `C:\` + beside},
-		"not at all":         {strings.Repeat("no-medium_", 20) + "\n", strings.Repeat("no-medium_", 20) + "\n"},
+		"for URLs":                {base64.URLEncoding.EncodeToString(data), beside},
+		"for URLs, not padded":    {base64.RawURLEncoding.EncodeToString(data), beside},
+		"not padded":              {base64.RawStdEncoding.EncodeToString(data), beside},
+		"in lines, as MIME":       {lines(76, "\r\n"), beside + "\r\n"},
+		"in lines, as PEM":        {lines(64, "\n"), beside + "\n"},
+		"after a line break":      {"The page\n" + inText + "\nis loaded.", "The page\n" + beside + "\nis loaded."},
+		"in lines, after a break": {"page.png\n" + lines(76, "\n") + "size: 5", "page.png\n" + beside + "\nsize: 5"},
+		"after a backslash":       {`C:\` + inText, `C:\` + beside},
+		"not at all":              {strings.Repeat("no-medium_", 20) + "\n", strings.Repeat("no-medium_", 20) + "\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			want, err := json.Marshal(map[string]string{"data": c.value})
@@ -220,7 +234,7 @@ func TestTheDescriptionOfMediaIsBounded(t *testing.T) {
 	assert.LessOrEqual(t, len(out.Parts[0].Text)+len(out.Result), mcp.DefaultConfig().MaxResultBytes+128)
 }
 
-// A server may send thousands of small media. The text is not searched and copied for each of them.
+// A server may send thousands of small media. The text is not copied for each of them.
 func TestTheTextIsReadOnceForAllMedia(t *testing.T) {
 	res := &sdk.CallToolResult{}
 	for n := range 5000 {

@@ -9,24 +9,24 @@ const (
 	MetaIdempotencyKey = "io.github.retake-go/idempotency-key"
 	// MetaCallID of a call is the call's id in the model's reply; see [tool.CallID].
 	MetaCallID = "io.github.retake-go/call-id"
-	// metaOutcome of a result of [Serve] is how the tool ended: "done" (the text is JSON), "text" (the
+	// MetaOutcome of a result of [Serve] is how the tool ended: "done" (the text is JSON), "text" (the
 	// text is a plain string), "ask_again", "later", "failed", "in_doubt" (failed, and the effect may have
 	// happened: the tool's words follow in further blocks) or "broke".
-	metaOutcome = "io.github.retake-go/outcome"
-	// metaInDoubt of a result, whatever its outcome, is true if the tool said that the call may have had an
+	MetaOutcome = "io.github.retake-go/outcome"
+	// MetaInDoubt of a result, whatever its outcome, is true if the tool said that the call may have had an
 	// effect that nobody knows of: see [tool.Doubt].
-	metaInDoubt = "io.github.retake-go/in-doubt"
-	// metaRetryAfter of a result with the outcome "later" is the least wait before the next call, in
+	MetaInDoubt = "io.github.retake-go/in-doubt"
+	// MetaRetryAfter of a result with the outcome "later" is the least wait before the next call, in
 	// milliseconds: see [tool.TryLater].
-	metaRetryAfter = "io.github.retake-go/retry-after-ms"
-	// metaWhole of a result with the outcome "failed" or "in_doubt" is whether its tool bounds what it says:
+	MetaRetryAfter = "io.github.retake-go/retry-after-ms"
+	// MetaWhole of a result with the outcome "failed" or "in_doubt" is whether its tool bounds what it says:
 	// see [tool.FailedError].
-	metaWhole = "io.github.retake-go/whole"
-	// metaClass of a result with the outcome "broke" is the class of the tool's error; see package fault.
-	metaClass = "io.github.retake-go/class"
+	MetaWhole = "io.github.retake-go/whole"
+	// MetaClass of a result with the outcome "broke" is the class of the tool's error; see package fault.
+	MetaClass = "io.github.retake-go/class"
 )
 
-// The values of metaOutcome.
+// The values of MetaOutcome.
 const (
 	outcomeDone     = "done"
 	outcomeText     = "text"

@@ -24,7 +24,7 @@ type issueList struct {
 // tool's own word, from whatever server: only it knows whether its tool ran. Any other server only says that
 // the call failed, which may have been after its effect.
 func (r *remote) outcome(res *sdk.CallToolResult) (answer, error) {
-	switch metaText(res.Meta, metaOutcome) {
+	switch metaText(res.Meta, MetaOutcome) {
 	case outcomeAskAgain:
 		if issues := r.issues(res.StructuredContent); len(issues) > 0 {
 			return answer{}, tool.AskAgain(issues...)
@@ -33,10 +33,10 @@ func (r *remote) outcome(res *sdk.CallToolResult) (answer, error) {
 		return answer{}, tool.TryLater(r.error(fault.Unavailable, false, "it is not ready on its server",
 			nil), laterOf(res.Meta))
 	case outcomeFailed:
-		return r.failed(res, res.Content, tool.FailedError{Whole: res.Meta[metaWhole] == true})
+		return r.failed(res, res.Content, tool.FailedError{Whole: res.Meta[MetaWhole] == true})
 	case outcomeInDoubt: // the first block says so
 		return r.failed(res, res.Content[min(len(res.Content), 1):],
-			tool.FailedError{InDoubt: true, Whole: res.Meta[metaWhole] == true})
+			tool.FailedError{InDoubt: true, Whole: res.Meta[MetaWhole] == true})
 	case outcomeBroke:
 		return answer{}, r.broke(res)
 	}
@@ -51,7 +51,7 @@ func (r *remote) outcome(res *sdk.CallToolResult) (answer, error) {
 
 // laterOf returns the least wait that a served tool asked for.
 func laterOf(meta sdk.Meta) time.Duration {
-	ms, _ := meta[metaRetryAfter].(float64)
+	ms, _ := meta[MetaRetryAfter].(float64)
 	if ms < 0 || ms > float64(maxLater.Milliseconds()) {
 		return 0
 	}
@@ -63,7 +63,7 @@ const maxLater = 365 * 24 * time.Hour
 
 // broke returns the error of a retake tool that failed on its server.
 func (r *remote) broke(res *sdk.CallToolResult) error {
-	class := fault.Class(metaText(res.Meta, metaClass))
+	class := fault.Class(metaText(res.Meta, MetaClass))
 	if class.Plane() != fault.Transport {
 		class = fault.ToolExecution
 	}
@@ -97,11 +97,8 @@ var notOfArguments = regexp.MustCompile(`\bOutput validation error: |^validating
 	`\bdoes not match tool outputSchema\b|^Response missing structured content\b|` +
 	`\bTool \S+ (?:not found|disabled|requires task augmentation)\b|^Unknown tool: `)
 
-// maxError bounds the text of an error, in bytes before it is quoted.
-const maxError = 16 << 10
-
 // said returns the text of an error: its blocks of text, and what its other blocks are. It is cut to
-// maxError, and then says so.
+// MaxErrorBytes, and then says so.
 func (r *remote) said(res *sdk.CallToolResult, parts []message.Part, blocks []block) string {
 	var texts []string
 	for _, b := range blocks {
@@ -116,7 +113,8 @@ func (r *remote) said(res *sdk.CallToolResult, parts []message.Part, blocks []bl
 		raw, _ := encode(res.StructuredContent) // without a JSON form there is nothing to say
 		said = string(raw)
 	}
-	return cut(strings.ToValidUTF8(withoutMedia(said, res.Content, parts), "\uFFFD"), maxError)
+	said = string(withoutMedia([]byte(said), res.Content, parts))
+	return cut(strings.ToValidUTF8(said, "\uFFFD"), r.cfg.MaxErrorBytes)
 }
 
 // cut shortens a text of more than most bytes, and says so.

@@ -56,7 +56,7 @@ func (r *remote) read(res *sdk.CallToolResult) (answer, error) {
 	if err != nil {
 		return answer{}, r.error(fault.InvalidResponse, false, "the result has no JSON form", err)
 	}
-	value := json.RawMessage(withoutMedia(string(whole), res.Content, parts))
+	value := json.RawMessage(withoutMedia(whole, res.Content, parts))
 	if res.StructuredContent != nil {
 		parts = append(parts, mediaLeft(left, r.cfg.MaxResultBytes-len(value))...)
 	}
@@ -95,7 +95,7 @@ func (r *remote) value(res *sdk.CallToolResult, all, left []block) (json.RawMess
 	case len(left) != 1 || left[0].Type != "text":
 		return encode(all)
 	}
-	text, outcome := left[0].Text, metaText(res.Meta, metaOutcome)
+	text, outcome := left[0].Text, metaText(res.Meta, MetaOutcome)
 	if (outcome == outcomeDone || outcome != outcomeText && composite(text)) && r.isJSON(text) {
 		return encode(json.RawMessage(text))
 	}

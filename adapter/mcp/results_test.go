@@ -202,6 +202,8 @@ func TestALongErrorIsCut(t *testing.T) {
 	out = one(t, newServer("get", always(isError(strings.Repeat("no ", 1<<15)), nil))).Invoke(t.Context(), []byte(`{}`))
 	assert.True(t, strings.HasSuffix(out.Failed, "… [cut: it has 98304 bytes, and at most 16384 are shown]"), out.Failed[16000:])
 	assert.Less(t, len(out.Failed), 16<<10+100)
+	out = one(t, newServer("get", always(isError("sold out"), nil)), func(c *mcp.Config) { c.MaxErrorBytes = 4 }).Invoke(t.Context(), []byte(`{}`))
+	assert.Equal(t, "s… [cut: it has 8 bytes, and at most 4 are shown]", out.Failed)
 }
 
 // An error may be a picture, or structured content alone.

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,7 +26,7 @@ func encode(v any) (json.RawMessage, error) {
 }
 
 // inputSchema returns the schema of a tool's arguments as JSON, or why it cannot be used.
-func inputSchema(v any) (json.RawMessage, error) {
+func inputSchema(v any, c Config) (json.RawMessage, error) {
 	if v == nil {
 		return nil, errors.New("there is none")
 	}
@@ -33,24 +34,58 @@ func inputSchema(v any) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(raw) > maxSchema {
-		return nil, fmt.Errorf("it has %d bytes, at most %d are offered", len(raw), maxSchema)
+	if len(raw) > c.MaxSchemaBytes {
+		return nil, fmt.Errorf("it has %d bytes, at most MaxSchemaBytes (%d) are offered", len(raw),
+			c.MaxSchemaBytes)
 	}
-	if _, err := schema.Compile(raw); err != nil {
+	if _, err := schema.CompileWithin(c.Compile, raw); err != nil {
 		return raw, err
 	}
-	var node map[string]any
-	if err := json.Unmarshal(raw, &node); err != nil {
+	var tree any
+	if err := json.Unmarshal(raw, &tree); err != nil {
+		return raw, err
+	}
+	if _, ok := tree.(map[string]any); !ok {
 		return raw, fmt.Errorf("it is %s, want an object", raw)
 	}
-	if !allowsObject(node["type"]) {
-		return raw, fmt.Errorf("it accepts no arguments, for its type is %v and arguments are an object",
-			node["type"])
-	}
-	if name := forbidden(node); name != "" {
-		return raw, fmt.Errorf("it accepts no arguments, for the member %q is required and not allowed", name)
+	if why := refusesAll(tree); why != "" {
+		return raw, fmt.Errorf("it accepts no arguments, for %s", why)
 	}
 	return raw, nil
+}
+
+// refusesAll returns why a schema can accept no object; empty if it finds no reason. It checks the root
+// and required members, which tells a broken schema from a strict one.
+func refusesAll(tree any) string {
+	node, ok := tree.(map[string]any)
+	switch {
+	case tree == false:
+		return "it is false"
+	case !ok:
+		return ""
+	case never(node):
+		return "its not excludes everything"
+	case !allowsObject(node["type"]):
+		return fmt.Sprintf("its type is %v and arguments are an object", node["type"])
+	}
+	if why := refusesValues(node); why != "" {
+		return why
+	}
+	if why := refusesBranches(node); why != "" {
+		return why
+	}
+	return refusesMembers(node)
+}
+
+// never reports whether a schema accepts no value at all.
+func never(tree any) bool {
+	node, ok := tree.(map[string]any)
+	if !ok {
+		return tree == false
+	}
+	not, given := node["not"]
+	all, empty := not.(map[string]any)
+	return given && (not == true || empty && len(all) == 0)
 }
 
 func allowsObject(t any) bool {
@@ -63,15 +98,65 @@ func allowsObject(t any) bool {
 	return true
 }
 
-// forbidden returns a member that is required and not allowed; empty if there is none.
-func forbidden(node map[string]any) string {
+func isObject(v any) bool {
+	_, ok := v.(map[string]any)
+	return ok
+}
+
+func refusesValues(node map[string]any) string {
+	if list, ok := node["enum"].([]any); ok && !slices.ContainsFunc(list, isObject) {
+		return "its enum has no object"
+	}
+	if value, given := node["const"]; given && !isObject(value) {
+		return "its const is no object"
+	}
+	low, hasLow := node["minProperties"].(float64)
+	high, hasHigh := node["maxProperties"].(float64)
+	if hasLow && hasHigh && low > high {
+		return "its minProperties is above its maxProperties"
+	}
+	return ""
+}
+
+// refusesBranches looks at each branch once: within one another they would take twice the time for each
+// level.
+func refusesBranches(node map[string]any) string {
+	all, _ := node["allOf"].([]any)
+	for _, branch := range all {
+		if why := refusesAll(branch); why != "" {
+			return "in its allOf " + why
+		}
+	}
+	for _, keyword := range []string{"anyOf", "oneOf"} {
+		branches, _ := node[keyword].([]any)
+		first, refused := "", 0
+		for _, branch := range branches {
+			why := refusesAll(branch)
+			if why == "" {
+				break
+			}
+			first, refused = cmp.Or(first, why), refused+1
+		}
+		if len(branches) > 0 && refused == len(branches) {
+			return "in every branch of its " + keyword + " " + first
+		}
+	}
+	return ""
+}
+
+// refusesMembers returns a member that is required and forbidden.
+func refusesMembers(node map[string]any) string {
 	properties, _ := node["properties"].(map[string]any)
 	required, _ := node["required"].([]any)
-	_, patterns := node["patternProperties"]
 	for _, r := range required {
 		name, _ := r.(string)
-		if _, given := properties[name]; !given && !patterns && node["additionalProperties"] == false {
-			return name
+		member, given := properties[name]
+		if given && never(member) {
+			return fmt.Sprintf("the required member %q accepts nothing", name)
+		}
+		_, patterns := node["patternProperties"]
+		if !given && !patterns && node["additionalProperties"] == false {
+			return fmt.Sprintf("the member %q is required and not allowed", name)
 		}
 	}
 	return ""

@@ -39,7 +39,7 @@ func WithErrors(f func(ctx context.Context, tool string, err error)) ServeOption
 //
 //	wrong arguments, ask again   the feedback's text; content {"issues": […]}, each a [fault.Issue]
 //	failed for good              the tool's text
-//	an error of its own          a fixed sentence, and its class in _meta. The error itself goes to [WithErrors]
+//	an error of its own          a fixed sentence; [MetaClass] has its class. The error itself goes to [WithErrors]
 //
 // The context of a call has its cancellation and the keys of [MetaIdempotencyKey] and [MetaCallID].
 // [tool.Progress] becomes a progress notification if the client requested them. Progress is a number that
@@ -159,7 +159,7 @@ func (s *served) call(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallT
 	out.InDoubt = out.InDoubt && s.tool.Declared() != tool.DeclaredReadOnly
 	r := s.result(ctx, out)
 	if out.InDoubt {
-		r.Meta[metaInDoubt] = true
+		r.Meta[MetaInDoubt] = true
 	}
 	return r, nil
 }
@@ -201,14 +201,14 @@ func failure(out tool.Outcome) *sdk.CallToolResult {
 		r.Content = append(r.Content, &sdk.TextContent{Text: out.Failed})
 	}
 	if out.Whole {
-		r.Meta[metaWhole] = true
+		r.Meta[MetaWhole] = true
 	}
 	return withParts(r, out)
 }
 
 func resultOf(outcome, text string) *sdk.CallToolResult {
 	return &sdk.CallToolResult{
-		Meta: sdk.Meta{metaOutcome: outcome}, Content: []sdk.Content{&sdk.TextContent{Text: text}},
+		Meta: sdk.Meta{MetaOutcome: outcome}, Content: []sdk.Content{&sdk.TextContent{Text: text}},
 		IsError: outcome != outcomeDone && outcome != outcomeText,
 	}
 }
@@ -239,10 +239,10 @@ func (s *served) broke(ctx context.Context, out tool.Outcome) *sdk.CallToolResul
 		if out.InDoubt {
 			r = resultOf(outcomeLater, brokeHalfway)
 		}
-		r.Meta[metaRetryAfter] = max(later.After, 0).Milliseconds()
+		r.Meta[MetaRetryAfter] = max(later.After, 0).Milliseconds()
 		return r
 	}
 	r := resultOf(outcomeBroke, brokeInDoubt)
-	r.Meta[metaClass] = string(out.Failure().Class)
+	r.Meta[MetaClass] = string(out.Failure().Class)
 	return r
 }
