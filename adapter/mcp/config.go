@@ -6,8 +6,6 @@ import (
 	"maps"
 	"slices"
 	"time"
-
-	"github.com/retake-go/retake/schema"
 )
 
 // Reaction is what follows if a server's tool returns an error.
@@ -59,8 +57,6 @@ type Config struct {
 	// MaxDescriptionBytes and MaxSchemaBytes bound what a tool adds to every prompt; 1 or more. A longer
 	// description is cut, and ends by saying so. A longer input schema cannot be used.
 	MaxDescriptionBytes, MaxSchemaBytes int
-	// Compile bounds the schemas of a server: one that would take long to compile cannot be used.
-	Compile schema.CompileLimits
 	// OnError is the reaction to a result with isError.
 	OnError Reaction
 	// MaxErrorBytes bounds the text of a result with isError, in bytes before it is quoted; 1 or more. A
@@ -95,7 +91,7 @@ type Config struct {
 // minute.
 func DefaultConfig() Config {
 	return Config{
-		MaxTools: 1000, Schemas: RefuseList, Compile: schema.DefaultCompileLimits(),
+		MaxTools: 1000, Schemas: RefuseList,
 		MaxDescriptionBytes: 16 << 10, MaxSchemaBytes: 256 << 10, OnError: Fail,
 		MaxErrorBytes: 16 << 10, MaxResultBytes: 64 << 10, MaxMediaBytes: 4 << 20,
 		CheckResults: true, CallTimeout: time.Minute,
@@ -118,9 +114,6 @@ func (c Config) Validate() error {
 	}
 	if c.MaxSchemaBytes < 1 {
 		errs = append(errs, fmt.Errorf("MaxSchemaBytes: %d, want at least 1", c.MaxSchemaBytes))
-	}
-	if err := c.Compile.Validate(); err != nil {
-		errs = append(errs, fmt.Errorf("%s: %w", "Compile", err))
 	}
 	if c.MaxTools < 1 {
 		errs = append(errs, fmt.Errorf("MaxTools: %d, want at least 1", c.MaxTools))

@@ -159,8 +159,7 @@ func (c Config) tool(t *sdk.Tool, server string, l *link, o options) (*tool.Tool
 	remote := &remote{cfg: c, link: l, watch: o.watch, meta: o.meta,
 		subject: subject{server: server, what: t.Name},
 		output:  output, readOnly: readOnly}
-	opts := append(declared, tool.WithCompileLimits(c.Compile))
-	return tool.Raw(c.nameOf(t.Name), description, parameters, remote.call, opts...)
+	return tool.Raw(c.nameOf(t.Name), description, parameters, remote.call, declared...)
 }
 
 // bounded cuts a description that is too long, and says so.
@@ -199,7 +198,7 @@ func (c Config) output(t *sdk.Tool) (*schema.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := schema.CompileWithin(c.Compile, raw)
+	s, err := schema.Compile(raw)
 	if err != nil {
 		return nil,
 			fmt.Errorf("the output schema cannot be used (set CheckResults to false to ignore it): %w", err)

@@ -38,7 +38,7 @@ func inputSchema(v any, c Config) (json.RawMessage, error) {
 		return nil, fmt.Errorf("it has %d bytes, at most MaxSchemaBytes (%d) are offered", len(raw),
 			c.MaxSchemaBytes)
 	}
-	if _, err := schema.CompileWithin(c.Compile, raw); err != nil {
+	if _, err := schema.Compile(raw); err != nil {
 		return raw, err
 	}
 	var tree any

@@ -39,7 +39,7 @@ func WithErrors(f func(ctx context.Context, tool string, err error)) ServeOption
 //
 //	wrong arguments, ask again   the feedback's text; content {"issues": […]}, each a [fault.Issue]
 //	failed for good              the tool's text
-//	an error of its own          a fixed sentence; [MetaClass] has its class. The error itself goes to [WithErrors]
+//	an error of its own          a fixed sentence; its class is in [MetaClass], and [WithErrors] gets the error
 //
 // The context of a call has its cancellation and the keys of [MetaIdempotencyKey] and [MetaCallID].
 // [tool.Progress] becomes a progress notification if the client requested them. Progress is a number that
