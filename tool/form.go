@@ -28,8 +28,10 @@ func hasOwnForm(t reflect.Type) bool {
 }
 
 // formFault returns an error that names the place in a type of results whose values have no JSON form; nil if
-// there is none. Keys of maps and values of interfaces are seen only at run time.
-func formFault(t reflect.Type, place string, seen map[reflect.Type]bool) error {
+// there is none. Values of interfaces are seen only at run time.
+func formFault(t reflect.Type) error { return formFaultAt(t, t.String(), map[reflect.Type]bool{}) }
+
+func formFaultAt(t reflect.Type, place string, seen map[reflect.Type]bool) error {
 	if seen[t] || hasOwnForm(t) {
 		return nil
 	}
@@ -38,19 +40,44 @@ func formFault(t reflect.Type, place string, seen map[reflect.Type]bool) error {
 	case reflect.Chan, reflect.Func, reflect.Complex64, reflect.Complex128, reflect.UnsafePointer:
 		return fmt.Errorf("%s is of type %s, which has no JSON form: leave it out (`json:\"-\"`), or give "+
 			"its type a method MarshalJSON", place, t)
-	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
-		return formFault(t.Elem(), place, seen)
+	case reflect.Pointer, reflect.Slice, reflect.Array:
+		return formFaultAt(t.Elem(), place, seen)
+	case reflect.Map:
+		if !isKey(t.Key()) {
+			return fmt.Errorf("%s is of type %s, whose keys are no names of JSON members: use strings or "+
+				"whole numbers, or give %s a method MarshalText", place, t, t.Key())
+		}
+		return formFaultAt(t.Elem(), place, seen)
 	case reflect.Struct:
-		for n := range t.NumField() {
-			f := t.Field(n)
-			name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-			isLeftOut := name == "-" && options == "" || strings.Contains(options, "omitzero") || !f.IsExported() && !f.Anonymous
-			if isLeftOut {
-				continue
-			}
-			if err := formFault(f.Type, place+"."+f.Name, seen); err != nil {
-				return err
-			}
+		return fieldFault(t, place, seen)
+	}
+	return nil
+}
+
+// isKey reports whether the values of a type can be the names of members, as encoding/json has it: a
+// fraction is none, for NaN has no form and 0.1 has many.
+func isKey(t reflect.Type) bool {
+	switch k := t.Kind(); {
+	case hasOwnForm(t), k == reflect.String, k == reflect.Interface:
+		return true
+	case k == reflect.Pointer:
+		return isKey(t.Elem())
+	default:
+		return k >= reflect.Int && k <= reflect.Uintptr
+	}
+}
+
+// fieldFault is formFault of the fields of a struct that are written.
+func fieldFault(t reflect.Type, place string, seen map[reflect.Type]bool) error {
+	for n := range t.NumField() {
+		f := t.Field(n)
+		tag, _ := f.Tag.Lookup("json")
+		_, options, _ := strings.Cut(tag, ",")
+		if tag == "-" || !f.IsExported() && !f.Anonymous || strings.Contains(options, "omitzero") {
+			continue
+		}
+		if err := formFaultAt(f.Type, place+"."+f.Name, seen); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package tool_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -30,6 +31,8 @@ func ran(value any) bool {
 	t := tool.New("t", "", func(context.Context, none) (any, error) { return value, nil })
 	return t.Invoke(context.Background(), []byte("{}")).Err == nil
 }
+
+type point struct{ X, Y int }
 
 type key struct{ n int }
 
@@ -59,6 +62,14 @@ func TestAResultWithoutAJSONFormIsRefused(t *testing.T) {
 		{refused[complex128](), "complex128 is of type complex128" + way, 1i},
 		{refused[watch](), "tool_test.watch.Done is of type chan int" + way, watch{Done: make(chan int)}},
 		{refused[deep](), "tool_test.deep.Watches.Done is of type chan int" + way, deep{[]map[string]*watch{{"a": {}}}}},
+		{
+			refused[map[point]int](), "map[tool_test.point]int is of type map[tool_test.point]int, whose keys are no names of JSON members: " +
+				"use strings or whole numbers, or give tool_test.point a method MarshalText", map[point]int{{1, 2}: 3},
+		},
+		{refused[map[bool]int](), "map[bool]int is of type map[bool]int, whose keys are no names of JSON members: " +
+			"use strings or whole numbers, or give bool a method MarshalText", map[bool]int{true: 1}},
+		{refused[map[float64]int](), "map[float64]int is of type map[float64]int, whose keys are no names of JSON members: " +
+			"use strings or whole numbers, or give float64 a method MarshalText", map[float64]int{math.NaN(): 1}},
 	} {
 		assert.Equal(t, `tool.New("t"): the result: `+c.want, c.got)
 		assert.False(t, ran(c.value), "it has no JSON form: %T", c.value)

@@ -79,7 +79,7 @@ func ofFunction[A, R any](fn func(ctx context.Context, args A) (R, error), opts 
 	if err != nil {
 		return nil, err
 	}
-	if err := formFault(result, result.String(), map[reflect.Type]bool{}); err != nil {
+	if err := formFault(result); err != nil {
 		return nil, fmt.Errorf("the result: %w", err)
 	}
 	return &Tool{object: isObject(result), schema: typed.Schema(), jsonFunc: typedEdge(fn), declarations: said}, nil
