@@ -267,8 +267,8 @@ func (r *redactor) shortens(vars map[string]json.RawMessage) bool {
 	})
 }
 
-// state returns a session's snapshot with marks: of the named slices, or of all that was said if some of it is
-// left out. h is the header that it is for.
+// state returns a session's snapshot with marks: of the named slices, or of all that was said if some of it
+// is left out. h is the header that it is for.
 func (r *redactor) state(snapshot []byte, h *Header) ([]byte, error) {
 	var held sessionState
 	if err := canon.UnmarshalKnown(snapshot, &held); err != nil {

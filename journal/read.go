@@ -20,8 +20,8 @@ type Reader struct {
 	in       lineReader
 	head     hash
 	position // of the last line
-	// torn is the last line if it has no line feed. It is cut to 64 KiB, and to the first 16 of the zero bytes
-	// at its end, which a loss of power may leave.
+	// torn is the last line if it has no line feed. It is cut to 64 KiB, and to the first 16 of the zero
+	// bytes at its end, which a loss of power may leave.
 	torn      []byte
 	tornBytes int64
 	err       error
@@ -33,8 +33,8 @@ func NewReader(in io.Reader) *Reader {
 }
 
 // Next reads, verifies and decodes the next line. It returns io.EOF after the last complete line;
-// [Reader.TornBytes] then counts the rest. It returns a [CorruptError] for a changed line, and for a text that
-// is not a journal. Errors of in are returned unchanged.
+// [Reader.TornBytes] then counts the rest. It returns a [CorruptError] for a changed line, and for a text
+// that is not a journal. Errors of in are returned unchanged.
 func (r *Reader) Next() (Record, error) {
 	raw, err := r.Raw()
 	if err != nil {
@@ -98,8 +98,8 @@ func (r *Reader) notALine(text []byte) error {
 
 // notALine says what a text that is no line of a journal should be, also what editors and text-mode copies
 // make of one.
-const notALine = `it is no line of a journal: {"hash":…,"record":…} is wanted, in UTF-8 without a byte order mark, and ` +
-	"a line feed alone at its end; copy the file byte for byte"
+const notALine = `it is no line of a journal: {"hash":…,"record":…} is wanted, in UTF-8 without a byte ` +
+	"order mark, and a line feed alone at its end; copy the file byte for byte"
 
 // begins reports whether a torn first line may be the beginning of a journal, so that other files are
 // refused. A loss of power may leave zeros in it.

@@ -33,8 +33,8 @@ type Log interface {
 	// lines survive a loss of power; all lines survive a killed process.
 	Append(ctx context.Context, at int64, lines []byte, durable bool) error
 	// Replace replaces a journal that ends at at, atomically and durably. With no lines it deletes it, and
-	// what the store has about its session besides, but no item of its inbox: nothing of its contents is left,
-	// and only Close may follow. Errors are those of Append.
+	// what the store has about its session besides, but no item of its inbox: nothing of its contents is
+	// left, and only Close may follow. Errors are those of Append.
 	Replace(ctx context.Context, at int64, lines []byte) error
 	// Close releases the journal.
 	Close() error

@@ -149,11 +149,12 @@ func placesOf(in texts, wanted ...fieldContent) *places {
 }
 
 // addTexts adds the texts of a type whose value is at base: those that hold what is wanted. If nothing is
-// named, it adds all but documents, of which rules say what is left out, and names, which are left out only if
-// they are of no tool.
+// named, it adds all but documents, of which rules say what is left out, and names, which are left out only
+// if they are of no tool.
 func (p *places) addTexts(base string, in texts, wanted ...fieldContent) {
 	for _, one := range in {
-		if slices.Contains(wanted, one.what) || len(wanted) == 0 && one.what != isName && one.what != isDocument {
+		if slices.Contains(wanted, one.what) ||
+			len(wanted) == 0 && one.what != isName && one.what != isDocument {
 			p.add(base, one.pointer)
 		}
 	}

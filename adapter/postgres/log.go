@@ -65,8 +65,8 @@ func (l *log) has(ctx context.Context, at int64, lines []byte) (has bool, err er
 	return has, err
 }
 
-// Replace implements [journal.Log]. What was deleted is in the server's files until it is vacuumed and its log
-// is recycled.
+// Replace implements [journal.Log]. What was deleted is in the server's files until it is vacuumed and its
+// log is recycled.
 func (l *log) Replace(ctx context.Context, at int64, lines []byte) error {
 	if l.store.readOnly {
 		return l.failed(journal.ErrReadOnly)

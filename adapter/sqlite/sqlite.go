@@ -282,8 +282,8 @@ func (l *log) Append(ctx context.Context, at int64, lines []byte, durable bool) 
 	})
 }
 
-// Replace implements [journal.Log]. What it replaces or deletes is overwritten, and SQLite's log, which has it,
-// is emptied.
+// Replace implements [journal.Log]. What it replaces or deletes is overwritten, and SQLite's log, which has
+// it, is emptied.
 func (l *log) Replace(ctx context.Context, at int64, lines []byte) error {
 	err := l.write(ctx, true, func(tx *sql.Tx) error {
 		if err := l.makeRoom(ctx, tx, at); err != nil {

@@ -142,7 +142,8 @@ func testDeleteHeld(t *testing.T, k journal.Keeper) {
 	whole := peek(t, k, "order-42")
 	log := open(t, k, "order-42")
 	require.ErrorIs(t, journal.Delete(t.Context(), k, "order-42"), journal.ErrConflict)
-	require.ErrorIs(t, log.Replace(t.Context(), 1, nil), journal.ErrConflict, "another writer wrote what is deleted")
+	require.ErrorIs(t, log.Replace(t.Context(), 1, nil), journal.ErrConflict,
+		"another writer wrote what is deleted")
 	assert.Equal(t, whole, peek(t, k, "order-42"))
 	require.NoError(t, log.Replace(t.Context(), int64(len(whole)), nil))
 	require.Error(t, log.Append(t.Context(), 0, []byte("one\n"), false), "only Close may follow")

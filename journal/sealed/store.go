@@ -12,7 +12,8 @@ import (
 )
 
 // New returns a store that seals with the first key what it keeps in another store, and opens with any of the
-// keys. It is a [journal.Inbox] and a [journal.Keeper] if the other store is. A journal that is not sealed is refused: see [Seal].
+// keys. It is a [journal.Inbox] and a [journal.Keeper] if the other store is. A journal that is not sealed is
+// refused: see [Seal].
 func New(in journal.Store, with ...Sealer) (journal.Store, error) {
 	k := keys(with)
 	if in == nil {
