@@ -9,6 +9,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/message"
 )
 
@@ -124,11 +125,50 @@ func (s *step) sayAll(native bool, calls []*BatchCall) {
 	}
 	failed := slices.ContainsFunc(calls, (*BatchCall).IsError)
 	var parts []message.Part
-	texts := make([]string, len(calls))
-	for n, c := range calls {
-		texts[n], parts = c.inText(n, len(calls)), append(parts, c.Parts...)
+	for n := range calls {
+		parts = append(parts, calls[n].Parts...)
 	}
-	s.say(message.Message{Role: message.User, Text: strings.Join(texts, "\n\n"), Parts: parts, IsError: failed})
+	s.say(message.Message{Role: message.User, Text: textOf(calls), Parts: parts, IsError: failed})
+}
+
+// textOf returns the answers to calls found in text. Equal answers are written once.
+func textOf(calls []*BatchCall) string {
+	same := make(map[string][]int)
+	for n, c := range calls {
+		if c.IsError() {
+			same[c.preface()+c.Answer] = append(same[c.preface()+c.Answer], n)
+		}
+	}
+	parts := make([]string, 0, len(calls))
+	for n, c := range calls {
+		switch all := same[c.preface()+c.Answer]; {
+		case !c.IsError() || len(all) == 1:
+			parts = append(parts, c.inText(n, len(calls)))
+		case all[0] == n:
+			parts = append(parts, "Calls "+placesOf(all)+": "+c.preface()+c.Answer)
+		}
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// maxPlaces is the most calls that one answer names.
+const maxPlaces = 10
+
+// placesOf names calls: "2, 3 and 5", "1, 2 and 38 others".
+func placesOf(calls []int) string {
+	named := calls[:min(len(calls), maxPlaces+1)-1]
+	b := make([]byte, 0, 64)
+	for n, at := range named {
+		if n > 0 {
+			b = append(b, ", "...)
+		}
+		b = strconv.AppendInt(b, int64(at+1), 10)
+	}
+	b = append(b, " and "...)
+	if rest := len(calls) - len(named); rest > 1 {
+		return string(append(strconv.AppendInt(b, int64(rest), 10), " others"...))
+	}
+	return string(strconv.AppendInt(b, int64(calls[len(calls)-1]+1), 10))
 }
 
 // inText returns the answer to call n of several that were found in text. Such calls have no ids.
@@ -142,11 +182,27 @@ func (c *BatchCall) inText(n, of int) string {
 	}
 	switch {
 	case !c.IsError() && c.Status != callRepeated:
-		return c.preface() + "Result of " + title + ": " + feedback.QuoteJSON(c.Answer)
+		return c.preface() + "Result of " + title + ": " + quoted(c.Answer)
 	case of > 1:
 		return "C" + title[1:] + ": " + c.preface() + c.Answer
 	}
 	return c.preface() + c.Answer
+}
+
+// maxText is the longest string of a result in a text, in bytes. Other results are not cut.
+const maxText = 64 << 10
+
+// quoted returns a result for a text. If a string is cut, it says how much is left out.
+func quoted(result string) string {
+	var text string
+	if len(result) <= maxText || result[0] != '"' || canon.Unmarshal([]byte(result), &text) != nil ||
+		len(text) <= maxText {
+		return feedback.QuoteJSON(result)
+	}
+	kept := strings.ToValidUTF8(text[:maxText], "")
+	short, _ := canon.Marshal(kept) // it was valid JSON before
+	return fmt.Sprintf("%s (the first %d of %d bytes)", feedback.QuoteJSON(string(short)), len(kept),
+		len(text))
 }
 
 // correct returns the text for a failed call or answer: the decision's feedback with the call's own issues.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -151,7 +150,7 @@ func (b *Batch) repeated(n int) *BatchCall {
 	}
 	said := own.Was
 	if !b.Native && own.Status == callRepeated {
-		said = feedback.QuoteJSON(said)
+		said = quoted(said)
 	}
 	if own.Answer = lead + said; own.Status == callRepeated && own.Twin > 0 {
 		own.Answer += "\nIf it has to be done twice, make the call again in another reply."
