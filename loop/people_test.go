@@ -109,8 +109,8 @@ func TestASessionThatWaitsForAPersonAsks(t *testing.T) {
 	assert.Len(t, listed, 2, "its writer is there to take the default after the deadline")
 }
 
-// A journal has what the arguments have to be, once, for those who answer in another process; and nothing
-// more where nobody is asked.
+// A journal has what the arguments have to be, once and before the question, for those who answer in another
+// process; and nothing more where nobody is asked.
 func TestTheFormOfAQuestionIsRecordedOnce(t *testing.T) {
 	var made payments
 	var asked []loop.PersonQuestion
@@ -124,7 +124,8 @@ func TestTheFormOfAQuestionIsRecordedOnce(t *testing.T) {
 	require.NoError(t, err)
 	text := string(store.Text("order-42"))
 	assert.Equal(t, 1, strings.Count(text, `{"note":{"kind":"form"`))
-	assert.Greater(t, strings.Index(text, `"kind":"form"`), strings.Index(text, `"c1"`))
+	assert.Greater(t, strings.Index(text, `"kind":"form"`), strings.Index(text, `"c0"`))
+	assert.Less(t, strings.Index(text, `"kind":"form"`), strings.Index(text, `"kind":"ask"`))
 	last, err := journal.Last(t.Context(), store, "order-42")
 	require.NoError(t, err)
 	assert.JSONEq(t, string(made.tool().Parameters()), string(last.Form("pay")))

@@ -74,9 +74,6 @@ const maxForm = 32 << 10
 // recordForms records what the arguments have to be about which people are asked, for those who answer
 // elsewhere.
 func (r *Runner) recordForms(at time.Time, asks []machine.Ask) error {
-	if r.journal == nil || r.unrecorded {
-		return nil
-	}
 	for n := range asks {
 		t, known := r.offer.Tools.Get(asks[n].Tool)
 		if !known || asks[n].Index < 0 {
@@ -87,7 +84,6 @@ func (r *Runner) recordForms(at time.Time, asks []machine.Ask) error {
 			continue
 		}
 		if err := r.journal.Note(form); err != nil {
-			r.unrecorded = true // the run can still end in memory
 			return err
 		}
 	}

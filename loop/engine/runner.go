@@ -336,7 +336,7 @@ func (r *Runner) settle(at time.Time, effects []machine.Effect) ([]machine.Effec
 				Reductions: Heard(r.s, r.st.Session, r.st.Notices)})
 		case machine.AskPerson:
 			r.reading = nil // people take long, and many runs may wait for them; what it has is decoded again
-			return effects, r.recordForms(at, effects[last].Asks)
+			return effects, nil
 		default:
 			ev, own := r.offer.Answer(r.st, effects[last], at)
 			if !own {
@@ -428,12 +428,18 @@ func (r *Runner) keep() error {
 	return session.DriverOf(r.s).Replace(r.st.Session)
 }
 
-// write records a step.
+// write records a step. The forms of its questions come before it, so that who sees a question has its form.
 func (r *Runner) write(ev machine.Event, effects []machine.Effect) error {
 	if r.journal == nil || r.unrecorded {
 		return nil
 	}
-	err := r.journal.Step(ev, effects, r.st)
+	var err error
+	if last := len(effects) - 1; last >= 0 && effects[last].Kind == machine.AskPerson {
+		err = r.recordForms(ev.At, effects[last].Asks)
+	}
+	if err == nil {
+		err = r.journal.Step(ev, effects, r.st)
+	}
 	r.unrecorded = err != nil
 	return err
 }
