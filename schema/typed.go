@@ -75,8 +75,6 @@ func schemaOf(t reflect.Type) (*Schema, error) {
 // issuer is the optional method by which a type adds rules that tags cannot say.
 type issuer interface{ Issues() []fault.Issue }
 
-var issuerType = reflect.TypeFor[issuer]()
-
 // ownIssues asks a value for its own issues. v points to it; it may be a pointer itself.
 func ownIssues(v any) []fault.Issue {
 	if value := reflect.ValueOf(v).Elem(); value.Kind() == reflect.Pointer {

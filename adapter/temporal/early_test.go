@@ -3,7 +3,6 @@ package temporal
 import (
 	"context"
 	"net"
-	"sync"
 	"testing"
 	"time"
 
@@ -43,7 +42,6 @@ type oneRun struct {
 	done       chan *workflowservice.RespondWorkflowTaskCompletedRequest
 	acted      chan *workflowservice.RespondActivityTaskCompletedRequest
 
-	mu     sync.Mutex
 	events []*historypb.HistoryEvent
 	begun  int64
 }
