@@ -233,6 +233,7 @@ func FuzzCheck(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Add(bytes.Repeat([]byte{'6'}, 301))
+	f.Add([]byte("0E-10000000000000000000"))
 	f.Fuzz(func(t *testing.T, doc []byte) {
 		issues := s.Check(doc)
 		require.Equal(t, issues, s.Check(doc))

@@ -26,7 +26,7 @@ func numberInBounds(text string) bool {
 		exponent, _ = strconv.Atoi(written) // beyond the range of an int it is the nearest int
 	}
 	_, err := strconv.ParseFloat(text, 64)
-	return err == nil && len(text) <= maxNumberBytes && max(exponent, -exponent) <= maxNumberExponent
+	return err == nil && len(text) <= maxNumberBytes && -maxNumberExponent <= exponent && exponent <= maxNumberExponent
 }
 
 // isWhole reports whether a JSON number has no fractional part.
