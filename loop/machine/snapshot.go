@@ -117,6 +117,9 @@ func restore(data []byte) (State, error) {
 	if w.Config == nil {
 		return State{}, errors.New("config: missing: the state is of no run")
 	}
+	if w.Policy == nil {
+		return State{}, errors.New("policy: missing: the state is of no run")
+	}
 	c, err := Compile(w.Config)
 	if err != nil {
 		return State{}, prefix("config", err)

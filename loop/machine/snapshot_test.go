@@ -197,6 +197,10 @@ func TestRestoreRefusesWhatIsNoSnapshot(t *testing.T) {
 	}
 	none, err := machine.State{}.Snapshot()
 	require.NoError(t, err)
+	st := idle(t)
+	st.Policy = nil
+	lawless, err := st.Snapshot()
+	require.NoError(t, err)
 	const is = ", is \"\": the snapshot was changed"
 	for _, tt := range []struct{ name, text, want string }{
 		{"no_json", "{", "snapshot: "},
@@ -205,6 +209,7 @@ func TestRestoreRefusesWhatIsNoSnapshot(t *testing.T) {
 		{"no_digest", with("digest", `""`), `snapshot: digest: must be that of the state` + is},
 		{"other_state", with("state", `{"phase":"dreaming"}`), `snapshot: digest: must be that of the state`},
 		{"no_run", string(none), "snapshot: config: missing: the state is of no run"},
+		{"no_policy", string(lawless), "snapshot: policy: missing: the state is of no run"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := machine.Restore([]byte(tt.text))
