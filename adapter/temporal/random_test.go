@@ -15,7 +15,6 @@ import (
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/looptest/random"
 	"github.com/retake-go/retake/message"
-	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 )
 
@@ -45,32 +44,11 @@ func takes(c random.Case) bool {
 // in process after it. What is said with an answer comes when the call that follows has begun.
 func inOrder(c random.Case) bool {
 	for _, s := range c.Says {
-		if s.Asked && answersAtOnce(c) || !s.Asked && c.Adjust != nil {
+		if s.Asked && c.AnswersAtOnce() || !s.Asked && c.Adjust != nil {
 			return false
 		}
 	}
 	return true
-}
-
-// answersAtOnce reports whether a question may be answered at once.
-func answersAtOnce(c random.Case) bool {
-	layers := []policy.Layer{c.Config.Policy.Global}
-	for _, t := range c.Tools {
-		layers = append(layers, t.Policy)
-	}
-	timed := !c.Input.Deadline.IsZero()
-	for _, l := range layers {
-		if a := l.Approval; a != nil && a.Timeout == policy.Unlimited {
-			return true
-		}
-		timed = timed || l.Polling != nil
-	}
-	for _, a := range c.Answers {
-		if a.Way == "at once" || a.Way == "by inbox" && timed {
-			return true
-		}
-	}
-	return false
 }
 
 // people answer the questions of a run, and speak to it, by updates.

@@ -173,6 +173,28 @@ type replyCase struct {
 // People reports whether people are asked in the run, or speak to it.
 func (c Case) People() bool { return len(c.Answers)+len(c.Says) > 0 }
 
+// AnswersAtOnce reports whether people may answer a question as soon as it is asked. What is said with such an
+// answer may come in another order in an engine that takes both as messages.
+func (c Case) AnswersAtOnce() bool {
+	layers := []policy.Layer{c.Config.Policy.Global}
+	for _, t := range c.Tools {
+		layers = append(layers, t.Policy)
+	}
+	timed := !c.Input.Deadline.IsZero()
+	for _, l := range layers {
+		if a := l.Approval; a != nil && a.Timeout == policy.Unlimited {
+			return true
+		}
+		timed = timed || l.Polling != nil
+	}
+	for _, a := range c.Answers {
+		if a.Way == atOnce || a.Way == byInbox && timed {
+			return true
+		}
+	}
+	return false
+}
+
 // Cancels reports whether the run is cancelled at some point, if it comes so far. An engine whose runs do not
 // end with the context of [World.Context] does not take these cases.
 func (c Case) Cancels() bool {
