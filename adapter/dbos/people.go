@@ -1,7 +1,6 @@
 package dbos
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -43,7 +42,10 @@ func (f *flow) AskPeople(asks []machine.Ask) error {
 	case over:
 		err = f.step(engine.Woke(f.at, until))
 	}
-	return cmp.Or(err, f.publish())
+	if err != nil {
+		return err
+	}
+	return f.publish()
 }
 
 // publish shows the questions, if they are not as they were shown.
