@@ -19,6 +19,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/anypb"
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -40,6 +41,7 @@ type oneRun struct {
 	workflows  chan *workflowservice.PollWorkflowTaskQueueResponse
 	activities chan *workflowservice.PollActivityTaskQueueResponse
 	done       chan *workflowservice.RespondWorkflowTaskCompletedRequest
+	failed     chan *workflowservice.RespondWorkflowTaskFailedRequest
 	acted      chan *workflowservice.RespondActivityTaskCompletedRequest
 
 	events []*historypb.HistoryEvent
@@ -51,6 +53,7 @@ func newOneRun() *oneRun {
 		workflows:  make(chan *workflowservice.PollWorkflowTaskQueueResponse),
 		activities: make(chan *workflowservice.PollActivityTaskQueueResponse),
 		done:       make(chan *workflowservice.RespondWorkflowTaskCompletedRequest, 1),
+		failed:     make(chan *workflowservice.RespondWorkflowTaskFailedRequest, 1),
 		acted:      make(chan *workflowservice.RespondActivityTaskCompletedRequest, 1),
 	}
 }
@@ -101,6 +104,13 @@ func (s *oneRun) RespondWorkflowTaskCompleted(
 	return &workflowservice.RespondWorkflowTaskCompletedResponse{}, nil
 }
 
+func (s *oneRun) RespondWorkflowTaskFailed(
+	_ context.Context, in *workflowservice.RespondWorkflowTaskFailedRequest,
+) (*workflowservice.RespondWorkflowTaskFailedResponse, error) {
+	s.failed <- in
+	return &workflowservice.RespondWorkflowTaskFailedResponse{}, nil
+}
+
 func (s *oneRun) RespondActivityTaskCompleted(
 	_ context.Context, in *workflowservice.RespondActivityTaskCompletedRequest,
 ) (*workflowservice.RespondActivityTaskCompletedResponse, error) {
@@ -116,7 +126,8 @@ func (s *oneRun) add(kind enumspb.EventType, e *historypb.HistoryEvent) int64 {
 }
 
 // task has a worker make a task of the run with these updates, and adds what it has done to the history.
-func (s *oneRun) task(updates ...*protocolpb.Message) *workflowservice.RespondWorkflowTaskCompletedRequest {
+func (s *oneRun) task(t *testing.T, updates ...*protocolpb.Message) *workflowservice.RespondWorkflowTaskCompletedRequest {
+	t.Helper()
 	scheduled := s.add(enumspb.EVENT_TYPE_WORKFLOW_TASK_SCHEDULED, &historypb.HistoryEvent{})
 	for _, u := range updates {
 		u.SequencingId = &protocolpb.Message_EventId{EventId: scheduled}
@@ -129,7 +140,12 @@ func (s *oneRun) task(updates ...*protocolpb.Message) *workflowservice.RespondWo
 		PreviousStartedEventId: before, StartedEventId: s.begun, Attempt: 1,
 		History: &historypb.History{Events: s.events}, Messages: updates,
 	}
-	done := <-s.done
+	var done *workflowservice.RespondWorkflowTaskCompletedRequest
+	select {
+	case done = <-s.done:
+	case failed := <-s.failed:
+		require.Fail(t, "the worker cannot make the task", "%v", failed.Failure)
+	}
 	s.add(enumspb.EVENT_TYPE_WORKFLOW_TASK_COMPLETED, &historypb.HistoryEvent{Attributes: &historypb.HistoryEvent_WorkflowTaskCompletedEventAttributes{
 		WorkflowTaskCompletedEventAttributes: &historypb.WorkflowTaskCompletedEventAttributes{
 			ScheduledEventId: scheduled, StartedEventId: s.begun, SdkMetadata: done.SdkMetadata}}})
@@ -156,8 +172,16 @@ func (s *oneRun) command(c *commandpb.Command, said, updates []*protocolpb.Messa
 			TimerStartedEventAttributes: &historypb.TimerStartedEventAttributes{TimerId: a.StartTimerCommandAttributes.TimerId}}})
 	case *commandpb.Command_ProtocolMessageCommandAttributes:
 		for _, m := range said {
-			accepted := &updatepb.Acceptance{}
-			if m.Id == a.ProtocolMessageCommandAttributes.MessageId && m.Body.UnmarshalTo(accepted) == nil {
+			if m.Id != a.ProtocolMessageCommandAttributes.MessageId {
+				continue
+			}
+			accepted, answered := &updatepb.Acceptance{}, &updatepb.Response{}
+			if m.Body.UnmarshalTo(answered) == nil {
+				s.add(enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_COMPLETED, &historypb.HistoryEvent{Attributes: &historypb.HistoryEvent_WorkflowExecutionUpdateCompletedEventAttributes{
+					WorkflowExecutionUpdateCompletedEventAttributes: &historypb.WorkflowExecutionUpdateCompletedEventAttributes{
+						Meta: answered.Meta, Outcome: answered.Outcome}}})
+			}
+			if m.Body.UnmarshalTo(accepted) == nil {
 				request := &updatepb.Request{}
 				_ = updates[0].Body.UnmarshalTo(request)
 				s.add(enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ACCEPTED, &historypb.HistoryEvent{Attributes: &historypb.HistoryEvent_WorkflowExecutionUpdateAcceptedEventAttributes{
@@ -254,7 +278,7 @@ func early(t *testing.T, of func() Worker, person bool, update string, in any) (
 			WorkflowType: &commonpb.WorkflowType{Name: DefaultAgent}, TaskQueue: &taskqueuepb.TaskQueue{Name: "queue"}, Input: input,
 			OriginalExecutionRunId: execution.RunId, FirstExecutionRunId: execution.RunId, Attempt: 1, WorkflowTaskTimeout: durationpb.New(time.Minute)}}})
 	stop := begin()
-	run.task()
+	run.task(t)
 	run.act()
 	stop()
 
@@ -264,7 +288,7 @@ func early(t *testing.T, of func() Worker, person bool, update string, in any) (
 	require.NoError(t, err)
 	body, err := anypb.New(&updatepb.Request{Meta: &updatepb.Meta{UpdateId: "u1"}, Input: &updatepb.Input{Name: update, Args: given}})
 	require.NoError(t, err)
-	done := run.task(&protocolpb.Message{Id: "u1/request", ProtocolInstanceId: "u1", Body: body})
+	done := run.task(t, &protocolpb.Message{Id: "u1/request", ProtocolInstanceId: "u1", Body: body})
 	refused := &updatepb.Rejection{}
 	for _, m := range done.Messages {
 		require.Error(t, m.Body.UnmarshalTo(refused), "%v", refused)
@@ -284,7 +308,7 @@ func early(t *testing.T, of func() Worker, person bool, update string, in any) (
 	}
 	run.add(enumspb.EVENT_TYPE_TIMER_FIRED, &historypb.HistoryEvent{Attributes: &historypb.HistoryEvent_TimerFiredEventAttributes{
 		TimerFiredEventAttributes: &historypb.TimerFiredEventAttributes{TimerId: timer, StartedEventId: started}}})
-	done = run.task()
+	done = run.task(t)
 	answered := &updatepb.Response{}
 	for _, m := range done.Messages {
 		require.NoError(t, m.Body.UnmarshalTo(answered))
@@ -295,5 +319,11 @@ func early(t *testing.T, of func() Worker, person bool, update string, in any) (
 		}
 	}
 	assert.NotNil(t, answered.GetOutcome().GetSuccess(), "%v", answered)
+
+	again := worker.NewWorkflowReplayer()
+	w, err := newAgent(of())
+	require.NoError(t, err)
+	again.RegisterWorkflowWithOptions(w.run, workflow.RegisterOptions{Name: w.Agent})
+	assert.NoError(t, again.ReplayWorkflowHistory(quiet{}, &historypb.History{Events: run.events}), "a third worker makes the same of the history")
 	return next
 }
