@@ -49,7 +49,7 @@ var classes = [...]struct {
 	classStruct: {"object", "object", kindObject, "", "", nothing, `{"minProperties":1}`},
 	classBytes:  {"base64 string", "string", 0, "byte", "", nothing, ""},
 	classText:   {"text", "string", 0, "", "", "{}", ""},
-	classAny:    {"any", "", 0, "", "", nothing, `{"not":{"type":"null"}}`},
+	classAny:    {"any", "", 0, "", "", nothing, ""},
 	classOpaque: {"opaque", "", 0, "", "", "{}", ""},
 }
 
@@ -75,7 +75,7 @@ var (
 	textType       = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
-var classOfKind = [...]class{
+var classesOfKinds = [...]class{
 	reflect.String: classString, reflect.Bool: classBool, reflect.Float32: classFloat,
 	reflect.Float64: classFloat,
 	reflect.Int:     classInt, reflect.Int8: classInt, reflect.Int16: classInt, reflect.Int32: classInt,
@@ -101,10 +101,16 @@ func classOf(t reflect.Type) class {
 		return classText
 	case t.Kind() == reflect.Interface:
 		return classAny
-	case (t.Kind() == reflect.Slice || t.Kind() == reflect.Array) && t.Elem().Kind() == reflect.Uint8:
+	}
+	return classOfKind(t)
+}
+
+// classOfKind sorts a type by its kind, as the validator does: without a look at its methods.
+func classOfKind(t reflect.Type) class {
+	if (t.Kind() == reflect.Slice || t.Kind() == reflect.Array) && t.Elem().Kind() == reflect.Uint8 {
 		return classBytes
 	}
-	return classOfKind[t.Kind()]
+	return classesOfKinds[t.Kind()]
 }
 
 func has(t, method reflect.Type) bool {

@@ -80,12 +80,14 @@ func (f *failure) says() string {
 			return n.describe()
 		case "contains", "minContains", "maxContains":
 			return n.describeContents(f.rule)
+		case "not":
+			said := clip(notThat(n.raw))
+			if n.types != 0 && n.types&^(kindInteger|kindNumber) == 0 {
+				said = strings.Replace(said, anythingBut, "a number other than ", 1)
+			}
+			return said
 		}
-		said := phrase(f.rule, n.raw)
-		if f.rule == "not" && n.types != 0 && n.types&^(kindInteger|kindNumber) == 0 {
-			said = strings.Replace(said, anythingBut, "a number other than ", 1)
-		}
-		return said
+		return phrase(f.rule, n.raw)
 	})
 }
 

@@ -86,3 +86,14 @@ func CompareNumbers(a, b string) (compared int, first, second string) {
 	near, isNear := to.Float64()
 	return (&bound{at: to, near: near, isNear: isNear}).compare(a), plainNumber(a), plainNumber(b)
 }
+
+// RuleWord is the words of a rule.
+type RuleWord struct{ Tag, Words string }
+
+// RuleWords are the words of all rules.
+func RuleWords() (all []RuleWord) {
+	for _, r := range rows() {
+		all = append(all, RuleWord{r.tag, r.words})
+	}
+	return all
+}

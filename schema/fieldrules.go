@@ -22,7 +22,7 @@ func (at *spot) compile(rules []rule, names map[string]string) ([]rule, error) {
 		if r.exact, err = at.keywords(*r); err != nil {
 			return nil, err
 		}
-		r.name, r.said = r.nameIn(at.class), r.phrase(at.class, names)
+		r.name, r.said = r.nameIn(at.class), r.phrase(at, names)
 	}
 	return rules, nil
 }
@@ -54,7 +54,7 @@ func (at *spot) apply(n *jsonschema.Schema, rules []rule) error {
 		switch {
 		case r.omits():
 			return at.optional(n, r, rest)
-		case r.skipsMembers():
+		case r.skipsMembers(), at.alwaysHolds(r):
 		case r.tag == "required":
 			if err := at.required(n, rest); err != nil {
 				return err
@@ -87,8 +87,11 @@ func (at *spot) usable(rules []rule) error {
 		if err := at.forStrings(r); err != nil {
 			return err
 		}
-		if _, err := r.tried(empty, at, nil); err != nil {
+		switch holds, err := r.tried(empty, at, nil); {
+		case err != nil:
 			return err
+		case !holds && r.compares() && at.typ.Kind() == reflect.Array:
+			return fmt.Errorf("validate rule %q can never hold: a %s has one length", r.text, at.typ)
 		}
 	}
 	return nil
@@ -101,11 +104,16 @@ func (at *spot) forStrings(r rule) error {
 			return err
 		}
 	}
-	number := (r.tag == "numeric" || r.tag == "number") && at.class.numeric()
-	if r.row.forStrings() && !number && at.typ.Kind() != reflect.String {
+	if r.row.forStrings() && !at.alwaysHolds(r) && at.typ.Kind() != reflect.String {
 		return fmt.Errorf("validate rule %q needs a string, not %s", r.text, at.typ)
 	}
 	return nil
+}
+
+// alwaysHolds reports whether a rule, or one of a group, is that a value is of the kind that it has.
+func (at *spot) alwaysHolds(r rule) bool {
+	isNumber := (r.tag == "numeric" || r.tag == "number") && at.class.numeric()
+	return isNumber || r.tag == "boolean" && at.class == classBool || slices.ContainsFunc(r.alts, at.alwaysHolds)
 }
 
 // optional says rules that hold only if the value is not empty. Nil pointers are handled where the pointer
@@ -193,7 +201,7 @@ func (at *spot) isTold(r rule) bool {
 		opaque := slices.Contains([]class{classStruct, classText, classOpaque}, at.class)
 		return at.pointer || !opaque && at.typ.Kind() != reflect.Array
 	}
-	return r.exact != nil || r.skipsMembers()
+	return r.exact != nil || r.skipsMembers() || at.alwaysHolds(r)
 }
 
 // say tells the model a rule that the validator judges: a format where one fits, and prose where that is not
@@ -223,7 +231,9 @@ func describe(n *jsonschema.Schema, r rule) {
 // struct and pointer.
 func (at *spot) required(n *jsonschema.Schema, rest []rule) error {
 	isRef := at.class == classStruct && n.Ref != ""
-	if other := classes[at.class].other; other != "" && !isRef && (!at.pointer || at.class == classAny) {
+	if at.class == classAny || at.class == classOpaque && at.pointer && n.Type == "" {
+		mergeInto(n, fragment(`{"not":{"type":"null"}}`))
+	} else if other := classes[at.class].other; other != "" && !isRef && !at.pointer {
 		free, err := at.holdsRules(rest)
 		if err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -62,7 +63,6 @@ var phrases = [...]phraseRow{
 	{keyword: "items", before: "no item here"},
 	{keyword: "additionalItems", value: tupleSize, of: "items"},
 	{keyword: "false", before: "nothing here"},
-	{keyword: "not", value: notThat},
 	{keyword: "oneOf", value: onlyOne},
 	{keyword: "$ref", before: "a schema that does not refer to itself"},
 }
@@ -206,9 +206,9 @@ func jsonText(v any) string {
 
 const anythingBut = "anything but "
 
-// notThat says what a value is not to be.
-func notThat(v any) string {
-	not, _ := v.(map[string]any)
+// notThat says what the values of a node are not to be.
+func notThat(node map[string]any) string {
+	not, _ := node["not"].(map[string]any)
 	if c, ok := not["const"]; ok {
 		return anythingBut + literal(c)
 	}
@@ -226,7 +226,22 @@ func notThat(v any) string {
 	} else if len(names) > 1 {
 		return "not all of the members " + bounded(names, nameOf) + " at once"
 	}
+	if said := constraints(not); len(said) == 1 {
+		return anythingBut + said[0]
+	}
 	return "a value unlike the one the schema excludes"
+}
+
+// constraints says each keyword of a node that asks for nothing but plain constraints.
+func constraints(node map[string]any) (all []string) {
+	for _, keyword := range canon.Keys(node) {
+		isPlain := func(p phraseRow) bool { return p.keyword == keyword && p.value != nil && p.of == "" }
+		if !slices.ContainsFunc(phrases[:], isPlain) {
+			return nil
+		}
+		all = appendNew(all, phrase(keyword, node))
+	}
+	return all
 }
 
 // onlyOne says which members may not stand together, where alternatives differ in those that they require.

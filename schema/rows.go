@@ -20,6 +20,7 @@ type row struct {
 //
 //	/         strings match a pattern; "%" in it is the parameter, "[%]" any of its characters
 //	@ or @+   strings have a format, which the validator judges; + tells the words, too, for it is not precise
+//	text      the validator judges strings; of other values it says nothing that is true
 //	= < …     the value, or how many characters, items or members it has, compares so with the parameter
 //	in        the value is one of those of the parameter
 //	unique    the items differ
@@ -27,7 +28,7 @@ type row struct {
 //	given     it is to be there, or not, depending on the fields that are given
 //	when      the same, depending on the values of fields
 //
-// The words of formats stand under "@" and their names.
+// The words of formats stand under "@" and their names, those of comparisons of times under "time" and how.
 const rowTable = `
 min                  | >=     | | at least %
 gte                  | >=     | | at least %
@@ -43,9 +44,9 @@ noneof               | !in    | | none of %
 unique               | unique | | items that all differ
 
 alpha                | /  | ^[a-zA-Z]+$              | a string of the letters a-z
-alphaspace           | /  | ^[a-zA-Z ]+$
+alphaspace           | /  | ^[a-zA-Z ]+$             | a string of letters a-z and spaces
 alphanum             | /  | ^[a-zA-Z0-9]+$           | a string of letters a-z and digits
-alphanumspace        | /  | ^[a-zA-Z0-9 ]+$
+alphanumspace        | /  | ^[a-zA-Z0-9 ]+$          | a string of letters a-z, digits and spaces
 numeric              | /  | ^[-+]?[0-9]+(\.[0-9]+)?$ | a string that holds a number
 number               | /  | ^[0-9]+$                 | a string of digits
 hexadecimal          | /  | ^(0[xX])?[0-9a-fA-F]+$   | a hexadecimal string
@@ -76,42 +77,128 @@ hostname             | @  | hostname | a host name
 hostname_rfc1123     | @  | hostname | a host name
 fqdn                 | @+ | hostname | a full domain name
 
+containsrune         | text | | a string that contains %
+excludesrune         | text | | a string without %
+uuid3_rfc4122        | text | | a UUID of version 3
+uuid4_rfc4122        | text | | a UUID of version 4
+uuid5_rfc4122        | text | | a UUID of version 5
+ulid                 | text | | a ULID such as 01ARZ3NDEKTSV4RRFFQ69G5FAV
+md4                  | text | | 32 hexadecimal digits in lower case
+md5                  | text | | 32 hexadecimal digits in lower case
+ripemd128            | text | | 32 hexadecimal digits in lower case
+tiger128             | text | | 32 hexadecimal digits in lower case
+ripemd160            | text | | 40 hexadecimal digits in lower case
+tiger160             | text | | 40 hexadecimal digits in lower case
+tiger192             | text | | 48 hexadecimal digits in lower case
+sha256               | text | | 64 hexadecimal digits in lower case
+sha384               | text | | 96 hexadecimal digits in lower case
+sha512               | text | | 128 hexadecimal digits in lower case
+ip                   | text | | an IP address
+ip_addr              | text | | an IP address
+ip4_addr             | text | | an IPv4 address
+ip6_addr             | text | | an IPv6 address
+cidr                 | text | | an IP network such as 10.0.0.0/8
+cidrv4               | text | | an IPv4 network such as 10.0.0.0/8
+cidrv6               | text | | an IPv6 network such as 2001:db8::/32
+tcp_addr             | text | | an IP address and port such as 10.0.0.1:80
+tcp4_addr            | text | | an IPv4 address and port such as 10.0.0.1:80
+tcp6_addr            | text | | an IPv6 address and port such as [2001:db8::1]:80
+udp_addr             | text | | an IP address and port such as 10.0.0.1:80
+udp4_addr            | text | | an IPv4 address and port such as 10.0.0.1:80
+udp6_addr            | text | | an IPv6 address and port such as [2001:db8::1]:80
+unix_addr            | text | | the path of a socket
+uds_exists           | text | | the path of a socket that exists
+hostname_port        | text | | a host and port such as example.com:80
+hostname_label       | text | | a part of a host name such as www
+dns_rfc1035_label    | text | | a part of a domain name such as www
+mac                  | text | | a MAC address such as 01:23:45:67:89:ab
+origin               | text | | a scheme and host such as https://example.com
+urn_rfc2141          | text | | a URN such as urn:isbn:0306406152
+urn_rfc8141          | text | | a URN such as urn:isbn:0306406152
+datauri              | text | | a data URI such as data:text/plain;base64,YWJj
+url_encoded          | text | | a string with URL encoding such as a%20b
+html                 | text | | a string with HTML such as <b>text</b>
+html_encoded         | text | | a string with HTML characters such as &lt;
+file                 | text | | the path of a file that exists
+filepath             | text | | the path of a file
+dir                  | text | | the path of a directory that exists
+dirpath              | text | | the path of a directory, with a slash at its end if it does not exist
+image                | text | | the path of an image that exists
+mimetype             | text | | the path of a file of the media type %
+datetime             | text | | a date or time written as %
+timezone             | text | | a time zone name such as Europe/Lisbon
+duration             | text | | a duration such as 1h30m
+cron                 | text | | a cron expression such as 0 9 * * 1
+oneofci              | text | | one of % (in any case)
+noneofci             | text | | none of % (in any case)
+eq_ignore_case       | text | | % (in any case)
+ne_ignore_case       | text | | anything but % (in any case)
+lowercase            | text | | a string in lower case
+uppercase            | text | | a string in upper case
+alphaunicode         | text | | a string of letters
+alphanumunicode      | text | | a string of letters and digits
+ascii                | text | | a string of ASCII characters
+printascii           | text | | a string of printable ASCII characters
+multibyte            | text | | a string with a character that is not ASCII
+base32               | text | | a base32 string
+base64               | text | | a base64 string
+base64url            | text | | a base64url string
+base64rawurl         | text | | a base64url string without padding
+jwt                  | text | | a JSON Web Token
+semver               | text | | a version such as 1.2.3
+iso3166_1_alpha2     | text | | a country code of two letters such as DE
+iso3166_1_alpha2_eu  | text | | the code of two letters of a country of the EU such as DE
+iso3166_1_alpha3     | text | | a country code of three letters such as DEU
+iso3166_1_alpha3_eu  | text | | the code of three letters of a country of the EU such as DEU
+iso3166_2            | text | | the code of a part of a country such as DE-BY
+iso4217              | text | | a currency code such as EUR
+bcp47_language_tag   | text | | a language tag such as pt-BR
+bcp47_strict_language_tag | text | | a language tag such as pt-BR
+postcode_iso3166_alpha2   | text | | a postal code of the country %
+bic                  | text | | a bank code (BIC) such as DEUTDEFF
+bic_iso_9362_2014    | text | | a bank code (BIC) such as DEUTDEFF
+credit_card          | text | | a credit card number such as 4111111111111111
+ssn                  | text | | a social security number of the US such as 123-45-6789
+ein                  | text | | an employer number of the US such as 12-3456789
+cve                  | text | | a CVE number such as CVE-2024-12345
+isbn                 | text | | an ISBN such as 9780306406157
+isbn10               | text | | an ISBN of 10 digits such as 0306406152
+isbn13               | text | | an ISBN of 13 digits such as 9780306406157
+issn                 | text | | an ISSN such as 0317-8471
+mongodb              | text | | an ID of 24 hexadecimal digits such as 507f1f77bcf86cd799439011
+mongodb_connection_string | text | | a connection string such as mongodb://localhost:27017
+spicedb              | text | | a SpiceDB name
+eth_addr             | text | | an Ethereum address of 0x and 40 hexadecimal digits
+eth_addr_checksum    | text | | an Ethereum address with a checksum in the case of its letters
+btc_addr             | text | | a Bitcoin address
+btc_addr_bech32      | text | | a Bitcoin address in Bech32
+hexcolor             | text | | a color such as #1e90ff
+rgb                  | text | | a color such as rgb(30, 144, 255)
+rgba                 | text | | a color such as rgba(30, 144, 255, 0.5)
+hsl                  | text | | a color such as hsl(210, 100%, 56%)
+hsla                 | text | | a color such as hsla(210, 100%, 56%, 0.5)
+cmyk                 | text | | a color such as cmyk(88%, 44%, 0%, 0%)
+iscolor              | text | | a color such as #1e90ff or rgb(30, 144, 255)
+
 required             | | | a value that is not empty
 isdefault            | | | no value
-ulid                 | | | a ULID
-ip                   | | | an IP address
-cidr                 | | | an IP network such as 10.0.0.0/8
-port                 | | | a port number
-hostname_port        | | | a host and port such as example.com:80
-mac                  | | | a MAC address
-datetime             | | | a date or time written as %
-timezone             | | | a time zone name such as Europe/Lisbon
-duration             | | | a duration such as 1h30m
-oneofci              | | | one of % (in any case)
-noneofci             | | | none of % (in any case)
-eq_ignore_case       | | | % (in any case)
-ne_ignore_case       | | | anything but % (in any case)
-lowercase            | | | a string in lower case
-uppercase            | | | a string in upper case
-boolean              | | | a string that says true or false
-alphaunicode         | | | a string of letters
-alphanumunicode      | | | a string of letters and digits
-base64               | | | a base64 string
-base64url            | | | a base64url string
+boolean              | text | | a string that says true or false
 json                 | | | a string that holds JSON
-jwt                  | | | a JSON Web Token
-iso3166_1_alpha2     | | | a country code of two letters
-iso3166_1_alpha3     | | | a country code of three letters
-iso4217              | | | a currency code such as EUR
-bcp47_language_tag   | | | a language tag such as pt-BR
-semver               | | | a version such as 1.2.3
-credit_card          | | | a credit card number
-cron                 | | | a cron expression
-latitude             | | | a latitude
-longitude            | | | a longitude
-isbn                 | | | an ISBN
-datauri              | | | a data URI
-iscolor              | | | a CSS color
+port                 | | | a port number from 1 to 65535
+latitude             | | | a latitude from -90 to 90
+longitude            | | | a longitude from -180 to 180
+luhn_checksum        | | | a number with a Luhn check digit such as 79927398713
+iso3166_1_alpha_numeric    | | | a country code of three digits such as 276
+iso3166_1_alpha_numeric_eu | | | the code of three digits of a country of the EU such as 276
+iso4217_numeric      | | | a currency code of three digits such as 978
+country_code         | | | a country code such as DE, DEU or 276
+eu_country_code      | | | the code of a country of the EU such as DE, DEU or 276
+validateFn           | | | a value that the rules of its type allow
+
+time >               | | | a time after now
+time >=              | | | a time that is not before now
+time <               | | | a time before now
+time <=              | | | a time that is not after now
 
 eqfield              | field | | equal to the field %
 nefield              | field | | different from the field %
@@ -206,7 +293,7 @@ func (r row) compares() bool { return r.how != "" && strings.Trim(r.how, "<>=") 
 func (r row) hasFormat() bool { return r.how == "@" || r.how == "@+" }
 
 // forStrings reports whether the rule is for strings alone.
-func (r row) forStrings() bool { return r.hasFormat() || r.how == "/" }
+func (r row) forStrings() bool { return r.hasFormat() || r.how == "/" || r.how == "text" }
 
 // conditional reports whether the rule says when a value must be there, or must not.
 func (r row) conditional() bool { return r.how == "given" || r.how == "when" }

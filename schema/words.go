@@ -35,7 +35,7 @@ func (r rule) nameIn(c class) string {
 		return "uniqueItems"
 	case r.hasFormat():
 		return "format"
-	case r.forStrings():
+	case r.how == "/":
 		return "pattern"
 	}
 	return r.tag
@@ -43,18 +43,18 @@ func (r rule) nameIn(c class) string {
 
 // phrase says what a rule expects, as a phrase that reads after "expected" and after "must be". names gives
 // the JSON names of the fields around, by their Go names.
-func (r rule) phrase(c class, names map[string]string) string {
+func (r rule) phrase(at *spot, names map[string]string) string {
 	said, param := r.words, r.param
 	own, isOwn := currentValidators().own[r.tag]
 	switch {
 	case len(r.alts) > 0:
 		var wants []string
 		for _, alt := range r.alts {
-			wants = append(wants, alt.phrase(c, names))
+			wants = append(wants, alt.phrase(at, names))
 		}
 		return clip(orList(wants))
-	case r.compares() && param != "":
-		return r.sizePhrase(c)
+	case r.compares():
+		return r.sizePhrase(at)
 	case r.how == "when":
 		param = r.conditions(names)
 	case r.relational():
@@ -66,20 +66,26 @@ func (r rule) phrase(c class, names map[string]string) string {
 	case said == "":
 		said, param = "a value that keeps to the rule %", r.text
 	}
-	return clip(strings.ReplaceAll(said, "%", param))
+	if param != "" || isOwn {
+		said = strings.ReplaceAll(said, "%", param)
+	}
+	return clip(said)
 }
 
-func (r rule) sizePhrase(c class) string {
-	said, param, noun := r.words, r.param, classes[c].counts
+func (r rule) sizePhrase(at *spot) string {
+	kind := classOfKind(at.typ)
+	said, param, noun := r.words, r.param, classes[kind].counts
 	switch {
-	case c == classString && (r.tag == "eq" || r.tag == "ne"):
+	case at.typ.ConvertibleTo(timeType):
+		said = rowOf("time " + r.how).words
+	case kind == classString && (r.tag == "eq" || r.tag == "ne"):
 		param = literal(param)
 	case noun != "":
 		if said = cmp.Or(r.row.counts, r.words) + " " + noun; param != "1" {
 			said += "s"
 		}
 	}
-	return strings.ReplaceAll(said, "%", param)
+	return clip(strings.ReplaceAll(said, "%", param))
 }
 
 // fieldsPhrase says what is expected in view of other fields.
