@@ -10,8 +10,8 @@ import (
 
 // finishes are the words of all providers for why a reply ended, in small letters: gateways pass them on.
 var finishes = byWord(map[string]message.FinishReason{
-	"stop end_turn stop_sequence eos eos_token complete": message.Stop,
-	"tool_calls tool_use function_call tool-calls":       message.ToolUse,
+	"stop end_turn stop_sequence eos eos_token end complete": message.Stop,
+	"tool_calls tool_use tool_call function_call tool-calls": message.ToolUse,
 
 	"length max_tokens max_output_tokens model_length model_context_window_exceeded " +
 		"continuation": message.Length,

@@ -19,6 +19,14 @@ import (
 // replyOf is the reply that a model makes of a response.
 func replyOf(t *testing.T, a kittest.Config, stream bool, says string) message.Reply {
 	t.Helper()
+	reply, err := ended(t, a, stream, says)
+	require.NoError(t, err)
+	return reply
+}
+
+// ended asks once for a reply.
+func ended(t *testing.T, a kittest.Config, stream bool, says string) (message.Reply, error) {
+	t.Helper()
 	kind := "application/json"
 	req := hello()
 	if stream {
@@ -28,9 +36,7 @@ func replyOf(t *testing.T, a kittest.Config, stream bool, says string) message.R
 	s := kittest.Serve(t, "200 OK\nContent-Type: "+kind+"\n\n"+says)
 	model, err := a.New(s.URL, s.Client)
 	require.NoError(t, err)
-	reply, err := model.Reply(t.Context(), req)
-	require.NoError(t, err)
-	return reply
+	return model.Reply(t.Context(), req)
 }
 
 // after is a request that continues from a reply with its calls answered.

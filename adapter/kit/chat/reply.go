@@ -19,11 +19,24 @@ func finishOf(said string, calls ...message.Call) message.FinishReason {
 	return finish
 }
 
-// failures maps the finish reasons of unfinished replies to error codes: those of OpenRouter, vLLM,
-// SGLang, DeepSeek and Zhipu.
+// failures maps the finish reasons of unfinished replies, in small letters, to error codes: those of
+// OpenRouter, vLLM, SGLang, DeepSeek, Zhipu, Cohere and relays.
 var failures = map[string]string{
 	"error": "server_error", "abort": "server_error", "insufficient_system_resource": "overloaded",
-	"network_error": "server_error",
+	"network_error": "server_error", "error_finish": "server_error", "timeout": "server_error",
+}
+
+// endOf returns why a choice ended; empty if it did not. Some servers say null by a text. OpenRouter tells the
+// provider's own word beside its own, which counts if the provider could not read the reply.
+func endOf(choice kit.Object) string {
+	said, native := choice.Text("finish_reason"), choice.Text("native_finish_reason")
+	switch {
+	case kit.Unusable(native, "") != nil:
+		return native
+	case said == "null":
+		return ""
+	}
+	return said
 }
 
 func (m *Model) chatCodec(req loop.Request) codec {
@@ -98,8 +111,8 @@ func (r *chatReply) readBody(body []byte) (message.Reply, error) {
 	choice := choices[0]
 	said := choice.Object("message")
 	p := &r.parts
-	p.model, p.id, p.usage, p.finish = doc.Text("model"), doc.Text("id"), chatUsage(doc.Get("usage")),
-		choice.Text("finish_reason")
+	p.model, p.id, p.usage, p.finish = doc.Text("model"), doc.Text("id"), usageOf(doc.Get("usage")),
+		endOf(choice)
 	p.text.WriteString(textOf(said.Get("content")))
 	p.think(said)
 	p.refusal.WriteString(said.Text("refusal"))
@@ -128,7 +141,7 @@ func (r *chatReply) event(data []byte, tell func(loop.Delta)) (bool, error) {
 	}
 	p.model, p.id = cmp.Or(chunk.Text("model"), p.model), cmp.Or(chunk.Text("id"), p.id)
 	if usage := streamUsage(chunk, choices); usage != nil {
-		p.usage = chatUsage(usage)
+		p.usage = latest(usageOf(usage), p.usage)
 	} else if len(choices) == 0 {
 		r.odd = bytes.Clone(data)
 	}
@@ -141,7 +154,7 @@ func (r *chatReply) event(data []byte, tell func(loop.Delta)) (bool, error) {
 	r.collect(data, "delta")
 	for _, choice := range choices {
 		if choice.Count("index") == 0 {
-			p.finish = cmp.Or(choice.Text("finish_reason"), p.finish)
+			p.finish = cmp.Or(endOf(choice), p.finish)
 			r.delta(choice.Get("delta"), tell)
 		}
 	}
@@ -293,15 +306,20 @@ func thoughtIn(from kit.Object) (said json.RawMessage) {
 }
 
 // callKey is what a piece tells of its call. Without an id it is that of the latest call of an index.
-type callKey struct {
-	index int64
-	id    string
+type callKey struct{ index, id string }
+
+// indexOf returns the index of a piece, which some servers write as a text; empty if it has none.
+func indexOf(piece kit.Object) string {
+	if index := strings.Trim(string(piece.Get("index")), `"`); index != "null" {
+		return index
+	}
+	return ""
 }
 
 // place returns the call that a piece belongs to: the one of its index that had its id, or the latest one of
 // its index, unless the piece begins another call.
 func (p *chatParts) place(piece, function kit.Object) int {
-	index, id := piece.Count("index"), piece.Text("id")
+	index, id := cmp.Or(indexOf(piece), "0"), piece.Text("id")
 	n, known := p.at[callKey{index, id}]
 	if !known && id != "" {
 		n, known = p.at[callKey{index, ""}]
@@ -345,7 +363,7 @@ func (c *callParts) ends(piece, function kit.Object) bool {
 	case c.id == "" || id == c.id:
 		return false
 	}
-	return name != c.name || piece.Get("index") == nil ||
+	return name != c.name || indexOf(piece) == "" ||
 		(more == "" || begins) && c.extent.whole(c.arguments.String())
 }
 
@@ -403,7 +421,7 @@ func (p *chatParts) complete() bool {
 
 func (r *chatReply) reply() (message.Reply, error) {
 	p := &r.parts
-	if code := failures[p.finish]; code != "" {
+	if code := failures[strings.ToLower(p.finish)]; code != "" {
 		return message.Reply{}, unfinished(code, fmt.Sprintf("finish reason %q", p.finish))
 	}
 	if err := kit.Unusable(p.finish, ""); err != nil {
@@ -429,31 +447,43 @@ func (r *chatReply) reply() (message.Reply, error) {
 	return reply, nil
 }
 
-// The names of the counts that servers name unlike, in the usage and its details: those of OpenAI, then those
-// of Moonshot, Mistral, DeepSeek, and gateways to Anthropic; of OpenRouter, and of LiteLLM, Qwen and
-// gateways.
+// The names of the counts, in the usage and its details: those of both APIs, then those of Moonshot, Mistral,
+// DeepSeek, and gateways to Anthropic; of OpenRouter, and of LiteLLM, Qwen and gateways.
 var (
+	inputs     = []string{"prompt_tokens", "input_tokens"}
+	outputs    = []string{"completion_tokens", "output_tokens"}
 	cacheReads = []string{"cached_tokens", "num_cached_tokens", "prompt_cache_hit_tokens",
 		"cache_read_input_tokens"}
 	cacheWrites = []string{"cache_write_tokens", "cache_creation_tokens", "cache_creation_input_tokens"}
 	reasonings  = []string{"reasoning_tokens"}
 )
 
-// chatUsage converts the counts. Input includes the cached tokens, and output the reasoning: xAI counts that
-// apart, so that only the total has it.
-func chatUsage(raw json.RawMessage) message.Usage {
+// usageOf converts the counts of both APIs. Input includes the cached tokens, and output the reasoning: xAI
+// counts that apart, so that only the total has it.
+func usageOf(raw json.RawMessage) message.Usage {
 	u, _ := kit.ReadObject(raw)
-	in := u.Object("prompt_tokens_details")
-	out := u.Object("completion_tokens_details")
+	in := []kit.Object{u.Object("prompt_tokens_details"), u.Object("input_tokens_details"), u}
+	out := []kit.Object{u.Object("completion_tokens_details"), u.Object("output_tokens_details"), u}
 	usage := message.Usage{
-		InputTokens: u.Count("prompt_tokens"), OutputTokens: u.Count("completion_tokens"),
-		CacheReadTokens: counted(cacheReads, in, u), CacheWriteTokens: counted(cacheWrites, in, u),
-		ReasoningTokens: counted(reasonings, out, u),
+		InputTokens: counted(inputs, u), OutputTokens: counted(outputs, u),
+		CacheReadTokens: counted(cacheReads, in...), CacheWriteTokens: counted(cacheWrites, in...),
+		ReasoningTokens: counted(reasonings, out...),
 	}
 	if total := u.Count("total_tokens"); total == usage.Total()+usage.ReasoningTokens {
 		usage.OutputTokens += usage.ReasoningTokens
 	}
 	return usage
+}
+
+// latest returns the counts that are told last. Some servers tell zeros for what they do not know.
+func latest(now, before message.Usage) message.Usage {
+	return message.Usage{
+		InputTokens:      cmp.Or(now.InputTokens, before.InputTokens),
+		OutputTokens:     cmp.Or(now.OutputTokens, before.OutputTokens),
+		CacheReadTokens:  cmp.Or(now.CacheReadTokens, before.CacheReadTokens),
+		CacheWriteTokens: cmp.Or(now.CacheWriteTokens, before.CacheWriteTokens),
+		ReasoningTokens:  cmp.Or(now.ReasoningTokens, before.ReasoningTokens),
+	}
 }
 
 // counted returns the first count of some names that is not 0.
@@ -485,9 +515,10 @@ func streamUsage(chunk kit.Object, choices []kit.Object) json.RawMessage {
 }
 
 // tellsError reports whether a body with some choices has an error in place of a reply, or within a choice.
+// MiniMax tells one beside an empty choice.
 func tellsError(doc kit.Object, choices []kit.Object) bool {
 	if kit.IsError(doc.Get("error")) || kit.IsError(doc.Object("x_groq").Get("error")) ||
-		doc.Text("object") == "error" {
+		doc.Object("base_resp").Count("status_code") > 0 || doc.Text("object") == "error" {
 		return true
 	}
 	return slices.ContainsFunc(choices, func(choice kit.Object) bool { return kit.IsError(choice.Get("error")) })

@@ -58,7 +58,7 @@ func (r *responsesReply) readBody(body []byte) (message.Reply, error) {
 		return message.Reply{}, invalid("the reply is not the JSON that the API promises")
 	}
 	switch {
-	case kit.IsError(doc.Error), doc.Status == "failed":
+	case kit.IsError(doc.Error):
 		return message.Reply{}, reportedError(body)
 	case doc.Output == nil && (doc.Status == "" || doc.Status == "completed"):
 		return message.Reply{}, invalid("the reply has no output")
@@ -70,7 +70,7 @@ func (r *responsesReply) readBody(body []byte) (message.Reply, error) {
 func (r *responsesReply) reply(doc document) (message.Reply, error) {
 	s := readItems(doc.Output)
 	reply := message.Reply{Text: s.text, Refusal: s.refusal, Thinking: s.thinking, Calls: s.calls,
-		Model: doc.Model, Usage: responsesUsage(doc.Usage), Source: message.Source{ID: doc.ID,
+		Model: doc.Model, Usage: usageOf(doc.Usage), Source: message.Source{ID: doc.ID,
 			Finish: cmp.Or(doc.IncompleteDetails.Reason, doc.Status)}}
 	for n := range reply.Calls {
 		reply.Calls[n].Name = r.registered(reply.Calls[n].Name)
@@ -97,24 +97,14 @@ func (r *responsesReply) reply(doc document) (message.Reply, error) {
 	return reply, nil
 }
 
-func responsesUsage(raw json.RawMessage) message.Usage {
-	u, _ := kit.ReadObject(raw)
-	in := u.Object("input_tokens_details")
-	out := u.Object("output_tokens_details")
-	return message.Usage{
-		InputTokens: u.Count("input_tokens"), OutputTokens: u.Count("output_tokens"),
-		CacheReadTokens:  in.Count("cached_tokens"),
-		CacheWriteTokens: in.Count("cache_write_tokens"),
-		ReasoningTokens:  out.Count("reasoning_tokens"),
-	}
-}
-
 // streamed is the part of a stream's event that is used.
 type streamed struct {
 	Type        string
 	OutputIndex int64 `json:"output_index"`
 	Summary     int64 `json:"summary_index"`
 	Delta       json.RawMessage
+	Text        json.RawMessage
+	Arguments   json.RawMessage
 	Item        json.RawMessage
 	Response    json.RawMessage
 	Error       json.RawMessage
@@ -132,17 +122,23 @@ func (r *responsesReply) event(data []byte, tell func(loop.Delta)) (bool, error)
 		r.began(e, tell)
 	case "response.output_text.delta":
 		r.wroteText(e, tell)
+	case "response.output_text.done": // some servers tell it only here, and the arguments of a call too
+		if e.Delta = e.Text; r.pieces[e.place()] == nil {
+			r.wroteText(e, tell)
+		}
 	case "response.reasoning_text.delta", "response.reasoning_summary_text.delta":
 		r.thinks(e, tell)
 	case "response.function_call_arguments.delta":
-		if n, known := r.calls[e.OutputIndex]; known {
-			tell(loop.Delta{Call: n, Arguments: r.piece(e)})
+		r.wroteArguments(e, tell)
+	case "response.function_call_arguments.done":
+		if e.Delta = e.Arguments; r.pieces[e.place()] == nil {
+			r.wroteArguments(e, tell)
 		}
 	case "response.output_item.done":
 		if e.Item != nil {
 			set(&r.items, e.OutputIndex, e.Item)
 		}
-	case "response.completed", "response.incomplete", "response.failed":
+	case "response.completed", "response.done", "response.incomplete", "response.failed":
 		r.last = e.Response
 		return true, nil
 	case "error":
@@ -172,6 +168,9 @@ func (r *responsesReply) began(e streamed, tell func(loop.Delta)) {
 	}
 	n := len(r.calls)
 	set(&r.calls, e.OutputIndex, n)
+	if item.Arguments != "" {
+		set(&r.pieces, e.place(), &kit.Pieces{})
+	}
 	tell(loop.Delta{Call: n, Name: r.registered(item.Name), Arguments: string(item.Arguments)})
 }
 
@@ -183,6 +182,13 @@ func (r *responsesReply) piece(e streamed) string {
 		set(&r.pieces, e.place(), &kit.Pieces{})
 	}
 	return r.pieces[e.place()].Add(e.Delta)
+}
+
+// wroteArguments streams a piece of a call's arguments.
+func (r *responsesReply) wroteArguments(e streamed, tell func(loop.Delta)) {
+	if n, known := r.calls[e.OutputIndex]; known {
+		tell(loop.Delta{Call: n, Arguments: r.piece(e)})
+	}
 }
 
 // wroteText streams a piece of text, unless it is commentary.

@@ -51,6 +51,10 @@ func TestWithoutAnIndexOfItsOwnACallIsKnownByItsIdOrItsBeginning(t *testing.T) {
 			`{"index":0,"id":"2","function":{"name":"g","arguments":"{\"y\":2}"}}`}, []message.Call{first, second}},
 		"an id that changes, and the name in each piece": {[]string{`{"index":0,"id":"1","function":{"name":"f","arguments":"{\"x\""}}`,
 			`{"index":0,"id":"9","function":{"name":"f","arguments":":1}"}}`}, []message.Call{first}},
+		"ids alone, and null": {[]string{`{"index":null,"id":"1","function":{"name":"f","arguments":""}}`, `{"index":null,"function":{"arguments":"{\"x\":1}"}}`,
+			`{"index":null,"id":"2","function":{"name":"g","arguments":""}}`, `{"index":null,"function":{"arguments":"{\"y\":2}"}}`}, []message.Call{first, second}},
+		"ids in turns, of one name, and null": {[]string{`{"index":null,"id":"1","function":{"name":"f","arguments":""}}`, `{"index":null,"id":"3","function":{"name":"f","arguments":""}}`,
+			`{"index":null,"id":"1","function":{"arguments":"{\"x\":1}"}}`, `{"index":null,"id":"3","function":{"arguments":"{}"}}`}, []message.Call{first, {ID: "3", Name: "f", Arguments: "{}"}}},
 		"nothing, in one event": {[]string{`{"function":{"name":"f","arguments":"{\"x\":1}"}},{"function":{"name":"g","arguments":"{\"y\":2}"}}`}, unnamed},
 		"one index and empty ids": {[]string{`{"index":0,"id":"","function":{"name":"f","arguments":"{\"x\":1}"}}`,
 			`{"index":0,"id":"","function":{"name":"g","arguments":"{\"y\":2}"}}`}, unnamed},
@@ -320,4 +324,124 @@ func TestAReplyThatIsCutOffIsKnownByEveryWordForIt(t *testing.T) {
 		reply := replyOf(t, overChat(chat.Config{Model: "m"}), false, `{"choices":[{"message":{"content":"4"},"finish_reason":"`+word+`"}]}`)
 		assert.Equal(t, message.Length, reply.Finish, word)
 	}
+}
+
+// Words with which servers end a reply that failed, or that is whole: those of relays, Cohere, LM Studio and
+// DashScope (https://github.com/ranxianglei/billion-context-pi/issues/169,
+// https://github.com/earendil-works/pi/pull/2116).
+func TestAServersOwnWordsForTheEndOfAReply(t *testing.T) {
+	for _, word := range []string{"error", "ERROR", "error_finish", "abort", "timeout"} {
+		for _, stream := range []bool{false, true} {
+			says := `{"choices":[{"message":{"content":"half"},"finish_reason":"` + word + `"}]}`
+			if stream {
+				says = streamOf(`{"choices":[{"delta":{"content":"half"}}]}`, `{"choices":[{"delta":{},"finish_reason":"`+word+`"}]}`, "[DONE]")
+			}
+			_, err := ended(t, overChat(chat.Config{Model: "m"}), stream, says)
+			own, is := errors.AsType[*kit.Error](err)
+			require.True(t, is, word)
+			assert.Equal(t, fault.Unavailable, own.Class, word)
+		}
+	}
+	reply := replyOf(t, overChat(chat.Config{Model: "m"}), false, `{"choices":[{"message":{"content":"4"},"finish_reason":"end"}]}`)
+	assert.Equal(t, message.Stop, reply.Finish)
+	_, err := ended(t, overChat(chat.Config{Model: "m"}), true, streamOf(`{"choices":[{"delta":{"content":"half"},"finish_reason":"null"}]}`))
+	own, is := errors.AsType[*kit.Error](err)
+	require.True(t, is, "a cut stream whose pieces have the text null for a reason")
+	assert.Equal(t, fault.Network, own.Class)
+}
+
+// OpenRouter passes Gemini's own word on. The model can write another call; the same request would fail again.
+func TestACallThatTheProviderBehindAGatewayCouldNotReadIsCorrected(t *testing.T) {
+	for _, finish := range []string{`"error"`, `"stop"`, `null`} {
+		end := `"finish_reason":` + finish + `,"native_finish_reason":"MALFORMED_FUNCTION_CALL"`
+		for stream, says := range map[bool]string{
+			false: `{"choices":[{"message":{"role":"assistant","content":""},` + end + `}]}`,
+			true:  streamOf(`{"choices":[{"index":0,"delta":{"content":""},`+end+`}]}`, "[DONE]"),
+		} {
+			_, err := ended(t, overChat(chat.Config{Model: "m", Provider: "openrouter"}), stream, says)
+			own, is := errors.AsType[*kit.Error](err)
+			require.True(t, is, finish)
+			assert.Equal(t, fault.ToolValidation, own.Class, finish)
+			assert.Equal(t, "MALFORMED_FUNCTION_CALL", own.Code, finish)
+		}
+	}
+}
+
+// A gateway may write the index that says which call a piece is of as a text.
+func TestAnIndexMayBeAText(t *testing.T) {
+	piece := func(call string) string { return `{"choices":[{"delta":{"tool_calls":[` + call + `]}}]}` }
+	reply := replyOf(t, overChat(chat.Config{Model: "m"}), true, streamOf(
+		piece(`{"index":"0","id":"a","function":{"name":"f","arguments":"{\"x\":"}}`), piece(`{"index":"1","id":"b","function":{"name":"g","arguments":"{\"y\":"}}`),
+		piece(`{"index":"0","function":{"arguments":"1}"}}`), piece(`{"index":"1","function":{"arguments":"2}"}}`),
+		`{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`))
+	assert.Equal(t, []message.Call{{ID: "a", Name: "f", Arguments: `{"x":1}`}, {ID: "b", Name: "g", Arguments: `{"y":2}`}}, reply.Calls)
+}
+
+// Some servers tell the usage in every event, with zeros where they know nothing yet or any more, and some by
+// the names of the other API (https://github.com/router-for-me/CLIProxyAPI/issues/3076,
+// https://github.com/MiXaiLL76/auto_ai_router/pull/142).
+func TestUsageThatIsToldSeveralTimesIsKept(t *testing.T) {
+	told := func(usage string) string {
+		return `{"choices":[{"delta":{"content":"4"},"finish_reason":"stop"}],"usage":` + usage + `}`
+	}
+	zeros := `{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0}`
+	want := message.Usage{InputTokens: 19, OutputTokens: 13, CacheReadTokens: 12, APICalls: 1}
+	for name, events := range map[string][]string{
+		"zeros first and last": {told(zeros), told(`{"prompt_tokens":19,"completion_tokens":13,"prompt_tokens_details":{"cached_tokens":12}}`), told(zeros)},
+		"apart":                {told(`{"prompt_tokens":19,"completion_tokens":0,"prompt_tokens_details":{"cached_tokens":12}}`), told(`{"prompt_tokens":0,"completion_tokens":13}`)},
+		"the other names":      {told(`{"input_tokens":19,"output_tokens":13,"input_tokens_details":{"cached_tokens":12}}`)},
+	} {
+		reply := replyOf(t, overChat(chat.Config{Model: "m"}), true, streamOf(append(events, "[DONE]")...))
+		assert.Equal(t, want, reply.Usage, name)
+	}
+	other := replyOf(t, overResponses(chat.Config{Model: "m"}), false, `{"status":"completed","output":[],"usage":{"prompt_tokens":19,"completion_tokens":13,"prompt_tokens_details":{"cached_tokens":12}}}`)
+	assert.Equal(t, want, other.Usage, "of the other API")
+}
+
+// MiniMax answers 200 with an empty choice, and says beside it what went wrong.
+func TestAnErrorBesideAChoiceIsNoReply(t *testing.T) {
+	const failed = `"base_resp":{"status_code":1027,"status_msg":"output new_sensitive"}`
+	for stream, says := range map[bool]string{
+		false: `{"choices":[{"finish_reason":"stop","message":{"content":""}}],` + failed + `}`,
+		true:  streamOf(`{"choices":[{"delta":{"content":"ha"}}]}`, `{"choices":[{"delta":{},"finish_reason":"stop"}],`+failed+`}`),
+	} {
+		_, err := ended(t, overChat(chat.Config{Model: "m", Provider: "minimax"}), stream, says)
+		own, is := errors.AsType[*kit.Error](err)
+		require.True(t, is)
+		assert.Equal(t, fault.ContentFilter, own.Class)
+	}
+	fine := replyOf(t, overChat(chat.Config{Model: "m", Provider: "minimax"}), false, `{"choices":[{"finish_reason":"stop","message":{"content":"4"}}],"base_resp":{"status_code":0,"status_msg":""}}`)
+	assert.Equal(t, "4", fine.Text)
+}
+
+// A response that failed without a word is the server's failure. ChatGPT's backend ends a stream by an event
+// of its own name.
+func TestTheEndOfAResponseInOtherForms(t *testing.T) {
+	const failed, whole = `{"id":"r","status":"failed","error":null,"output":[]}`, `{"id":"r","status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"4"}]}]}`
+	for stream, says := range map[bool]string{false: failed, true: streamOf(`{"type":"response.failed","response":` + failed + `}`)} {
+		_, err := ended(t, overResponses(chat.Config{Model: "m"}), stream, says)
+		own, is := errors.AsType[*kit.Error](err)
+		require.True(t, is)
+		assert.Equal(t, fault.Unavailable, own.Class)
+	}
+	assert.Equal(t, "4", replyOf(t, overResponses(chat.Config{Model: "m"}), true, streamOf(`{"type":"response.output_text.delta","delta":"4"}`, `{"type":"response.done","response":`+whole+`}`)).Text)
+}
+
+// Some servers tell a text or arguments only at their end.
+func TestWhatComesOnlyAtItsEndIsStreamed(t *testing.T) {
+	const call, text = `{"type":"function_call","call_id":"c","name":"f","arguments":"{\"x\":1}"}`, `{"type":"message","content":[{"type":"output_text","text":"4"}]}`
+	says := streamOf(`{"type":"response.output_text.done","output_index":0,"text":"4"}`,
+		`{"type":"response.output_item.added","output_index":1,"item":{"type":"function_call","call_id":"c","name":"f","arguments":""}}`,
+		`{"type":"response.function_call_arguments.done","output_index":1,"arguments":"{\"x\":1}"}`,
+		`{"type":"response.output_item.added","output_index":2,"item":`+call+`}`, `{"type":"response.function_call_arguments.done","output_index":2,"arguments":"{\"x\":1}"}`,
+		`{"type":"response.completed","response":{"status":"completed","output":[`+text+`,`+call+`,`+call+`]}}`)
+	s := kittest.Serve(t, "200 OK\nContent-Type: text/event-stream\n\n"+says)
+	model, err := overResponses(chat.Config{Model: "m"}).New(s.URL, s.Client)
+	require.NoError(t, err)
+	told := map[int]string{}
+	req := hello()
+	req.Stream = func(d loop.Delta) { told[d.Call] += d.Text + d.Arguments }
+	_, err = model.Reply(t.Context(), req)
+	require.NoError(t, err)
+	assert.Equal(t, map[int]string{-1: "4", 0: `{"x":1}`, 1: `{"x":1}`}, told)
 }
