@@ -85,6 +85,7 @@ func (st *State) climb(used int64) {
 	if !st.Seeking {
 		rise := st.Knee + 16*max(st.Knee-st.Pace, st.Pace-st.Knee, st.Doubt)
 		rise = max(min(scaled(rise, used, 100*second), rise/1000), 1)
+		top = min(top, (st.lastSecond()+st.Config.Start)*milli) // a pace that nobody needs tells nothing
 		st.Pace = max(st.Pace, min(st.Pace+rise, top))
 		return
 	}

@@ -764,3 +764,25 @@ func TestARefusalOfADayBindsThePaceForAnHour(t *testing.T) {
 	l.until(l.now + 6*time.Minute)
 	assert.Greater(t, l.st.Pace, knee)
 }
+
+// Calls that come one after the other, slower than the pace, do not raise it far above what is made: who comes
+// all at once after that, as after an outage, would meet the limit many times over.
+func TestAPaceThatNobodyNeedsDoesNotRise(t *testing.T) {
+	l := newLimiter(t, limit.Config{})
+	id := int64(0)
+	call := func(o limit.Outcome) {
+		id++
+		l.ask(id)
+		l.settle(o, id)
+	}
+	for range 200 { // the limit is found
+		call(limit.Served)
+		l.until(l.now + 20*time.Millisecond)
+	}
+	call(limit.Refused)
+	for range 20 * 600 {
+		l.until(l.now + 50*time.Millisecond)
+		call(limit.Served)
+	}
+	assert.Less(t, l.st.Pace, int64(60_000), "20 calls a second for ten minutes")
+}

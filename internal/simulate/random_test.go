@@ -214,3 +214,18 @@ func TestALimitThatLoneCallsMeetIsUsed(t *testing.T) {
 	s.Provider = simulate.Provider{RequestsPerSecond: 10 * backoff.One, Latency: 50 * time.Millisecond}
 	assert.GreaterOrEqual(t, run(t, s).Utilisation, 0.8)
 }
+
+// Long calls of sessions that are all in flight keep below the limit by themselves, and say nothing of it. After
+// an outage they come back all at once, and keep to what was made before it.
+func TestAfterAnOutageAPaceThatWasNotNeededIsNotTried(t *testing.T) {
+	s := fleet()
+	s.Processes, s.Sessions, s.CallsPerSession, s.ArriveOver = 19, 900, 30, 48*time.Second
+	s.Provider = simulate.Provider{
+		RequestsPerSecond: 57 * backoff.One, Latency: 20 * time.Second, RetryAfter: 3 * time.Second,
+		Outages: []simulate.Outage{{At: 8 * time.Minute, For: 150 * time.Second}},
+	}
+	r := run(t, s)
+	assert.Zero(t, r.SessionsLost)
+	assert.LessOrEqual(t, r.Overshoot, lease(s))
+	assert.LessOrEqual(t, r.PeakRateAfterOutage, 1.1)
+}
