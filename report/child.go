@@ -2,8 +2,9 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"io"
-	"iter"
+	"slices"
 	"strings"
 
 	"github.com/retake-go/retake/journal"
@@ -12,14 +13,17 @@ import (
 
 // Child is the session of an agent that is a tool, as a report shows it with the call.
 type Child struct {
-	// Link is the address of its page, and Says what goes on in it, in a few words: for a page in a server.
-	Link, Says string
-	// Journal is its journal, whose timeline is shown; nil for none. The report closes it.
-	Journal io.ReadCloser
+	// Link is the address of its page, and Says what goes on in it, in a few words: for a page in a server. Part
+	// is the address at which parts of its page are shown alone, as [Page.Part] is.
+	Link, Says, Part string
+	// Open opens its journal, to show what it did, and says what is left out of it, as [Page.Secrets] does; nil
+	// for none.
+	Open func() (in io.ReadCloser, secrets map[string][]string, err error)
 }
 
-// Children finds the session of a call by its id (see [machine.ChildID]); false if the call has none. A
-// journal that was not made in a call, as [machine.Outer] says, is not shown.
+// Children finds the session of a call by its id (see [machine.ChildID]); false if the call has none. A Link
+// says that the session was made in the call. Without one its journal must say so, as [machine.Outer] reads
+// it, or it is not shown.
 type Children func(session string) (Child, bool)
 
 // find finds the session of a call.
@@ -27,34 +31,24 @@ func (of Children) find(session string) (c Child, ok bool) {
 	if of == nil {
 		return c, false
 	}
-	if c, ok = of(session); !ok || c.Journal == nil {
+	if c, ok = of(session); !ok || c.Link != "" || c.Open == nil {
 		return c, ok
 	}
-	var first bytes.Buffer
-	rec, err := journal.NewReader(io.TeeReader(c.Journal, &first)).Next()
-	if err == nil && rec.Header != nil {
-		if _, made := machine.Outer(rec.Header.Session, rec.Header.Config.Seed); !made {
-			_ = c.Journal.Close() // it was only read
-			return Child{}, false
-		}
+	in, _, err := c.Open()
+	if err != nil {
+		return c, false
 	}
-	c.Journal = begun{io.MultiReader(&first, c.Journal), c.Journal}
-	return c, true
+	defer in.Close()
+	rec, err := journal.NewReader(in).Next()
+	if err != nil || rec.Header == nil {
+		return c, true // what is wrong with it is shown
+	}
+	_, made := machine.Outer(rec.Header.Session, rec.Header.Config.Seed)
+	return c, made
 }
 
-// begun is a journal whose beginning was read.
-type begun struct {
-	io.Reader
-	io.Closer
-}
-
-// maxNesting is how deep timelines are nested. A page shows the timelines of maxChildren calls, maxTimeline
-// bytes of each.
-const (
-	maxNesting  = 8
-	maxChildren = 100
-	maxTimeline = 64 << 10
-)
+// maxNesting is how deep agents are shown in one another.
+const maxNesting = 8
 
 // childrenOf are the ids that sessions of calls have.
 func (r *run) childrenOf(calls []machine.ToolRun) (ids []string) {
@@ -72,8 +66,12 @@ func (t *terminal) nested(e *entry) {
 		return
 	}
 	for _, id := range e.children {
-		if c, ok := t.children.find(id); ok && c.Journal != nil {
-			t.child(id, c.Journal)
+		if c, ok := t.children.find(id); ok && c.Open != nil {
+			if in, _, err := c.Open(); err != nil {
+				t.more(red, line(id+": "+err.Error()))
+			} else {
+				t.child(id, in)
+			}
 		}
 	}
 }
@@ -99,46 +97,92 @@ const indent = "    "
 
 // childView is a child on a page.
 type childView struct {
-	ID, Link, Says, Timeline string
+	ID, Link, Says string
 	// Name is the tool that the agent is.
 	Name string
+	// Page is what its journal says; nil if that is not shown here.
+	Page *pageView
+
+	child Child
 }
 
-// State is what its words begin with: its state.
+// State is its state, and what it cost if that is known.
 func (c childView) State() string {
 	state, _, _ := strings.Cut(c.Says, ".")
-	return state
+	if c.Page == nil || len(c.Page.Runs) == 0 {
+		return state
+	}
+	last := c.Page.Runs[len(c.Page.Runs)-1]
+	return joined(", ", cmp.Or(state, last.Result), last.Price)
 }
 
-// children sets what a page shows of the agents that entries began.
-func (within *Page) children(entries iter.Seq[*entry]) {
-	left := maxChildren
-	for e := range entries {
-		for n, id := range e.children {
-			c, ok := within.Children.find(id)
-			if !ok {
-				continue
-			}
-			v := childView{ID: id, Link: c.Link, Says: c.Says, Name: e.calls[n]}
-			if c.Journal != nil {
-				v.Timeline = within.timeline(c.Journal, left > 0)
-				left--
-			}
-			e.Nested = append(e.Nested, v)
+// Parts are its turns.
+func (c childView) Parts() (all []*part) {
+	if c.Page != nil {
+		for _, r := range c.Page.Runs {
+			all = append(all, r.Parts...)
+		}
+	}
+	return all
+}
+
+// children finds the agents that an entry began.
+func (within *Page) children(e *entry) {
+	for n, id := range e.children {
+		if c, ok := within.Children.find(id); ok {
+			e.Nested = append(e.Nested, &childView{ID: id, Link: c.Link, Says: c.Says, Name: e.calls[n], child: c})
 		}
 	}
 }
 
-// timeline returns the timeline of a child, as far as a page shows it.
-func (within *Page) timeline(in io.ReadCloser, shown bool) string {
-	defer in.Close()
-	if !shown {
-		return "left out: the page is full"
-	}
-	var out bytes.Buffer
-	text := ""
-	if err := Text(&out, in, Style{Children: within.Children}); err != nil {
-		text = "\n" + line(err.Error())
-	}
-	return clip(within.scrub(out.String()+text), maxTimeline)
+// What agents may fill of a page: entries and bytes of texts, as of a page, and in a server bytes of lines. Of
+// each agent the latest lines are shown, and the turns before them are one line.
+const (
+	agentBytes = 40 << 10
+	agentLines = 20
+)
+
+// room is what is left for agents.
+type room struct {
+	entries int
+	texts   int64
+	lines   bytesLeft
 }
+
+// agents reads what the agents in parts of a page did, the latest first. In a server only the lines of their
+// turns are on the page, and those of agents in agents on their own pages.
+func (within *Page) agents(runs []*runView, left *room) {
+	for _, v := range slices.Backward(runs) {
+		for _, p := range slices.Backward(v.Parts) {
+			for _, c := range slices.Backward(p.Agents()) {
+				within.agent(c, left)
+			}
+		}
+	}
+}
+
+// agent reads what an agent did.
+func (within *Page) agent(c *childView, left *room) {
+	inner := *within
+	inner.Part, inner.Only, inner.Raw, inner.prefix = c.child.Part, "", "", agentPrefix(c.ID)
+	if inner.depth++; inner.depth > maxNesting || c.child.Open == nil {
+		return
+	}
+	in, secrets, err := c.child.Open()
+	if err != nil {
+		c.Page = &pageView{Notices: []string{visible(within.scrub(err.Error()))}}
+		return
+	}
+	defer in.Close()
+	inner.Secrets = secrets
+	all := &kept{entries: left.entries, bytes: left.texts}
+	c.Page, _ = inner.read(in, all, left) // the page says what is wrong
+	left.entries -= len(all.head) + len(all.tail)
+	left.texts -= all.headBytes + all.tailBytes
+	if within.Part != "" && within.Only == "" && !left.lines.takes("agent", c) {
+		c.Page = nil
+	}
+}
+
+// agentPrefix is before the ids of what an agent did, on the page of another session.
+func agentPrefix(session string) string { return "a-" + session + "-" }

@@ -136,11 +136,12 @@ func (r *run) decided(e *machine.Effect) entry {
 	}
 	made := entry{
 		Kind: attempted, Decision: &d, Usage: r.owed, Cost: d.Cost, told: r.owed == r.told, model: r.model,
-		Left:  leftAfter(d.Charged, r.header.Config.Policy.Budgets),
-		shown: r.page.decided(e.Decision),
+		inside: r.owedInside,
+		Left:   leftAfter(d.Charged, r.header.Config.Policy.Budgets),
+		shown:  r.page.decided(e.Decision),
 	}
 	r.totals.count(&d, r.owed)
-	r.owed = message.Usage{}
+	r.owed, r.owedInside = message.Usage{}, nil
 	var more []string
 	if refused := d.ReducerError; refused != nil {
 		more = append(more, refusalText(refused))

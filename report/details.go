@@ -25,7 +25,7 @@ type details struct {
 	Issues  []issueView
 	// Diff compares an answer with the previous attempt. Those of calls are in Calls.
 	Diff *diffView
-	// Policy is the id of the table of the policy that decided; empty if not known.
+	// Policy is the address of the table of the policy that decided; empty if not known.
 	Policy string
 
 	size int64
@@ -267,7 +267,7 @@ func (p *pager) decided(d *machine.Decision) *details {
 		transport := of.Plane == fault.Transport
 		if d.Class != "" && transport == (d.Plane == fault.Transport) &&
 			(of.Tool == d.Action || transport && of.Tool == "") {
-			v.Policy = fmt.Sprintf("p%d-%d", p.run.number, n)
+			v.Policy = p.within.policyAt(p.run.number, n)
 		}
 	}
 	if d.Plane == fault.Correction {

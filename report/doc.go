@@ -12,4 +12,5 @@
 // A journal is read once, in order, so it may come from a pipe. Memory is bounded, and what is left out is
 // said: a timeline shows 20,000 entries of a run, and a page 4,000 of 200 runs, or 20,000 if it is fetched in
 // parts, with texts of at most 256 KiB each and 24 MiB together; of more, the first half and the last half.
+// The turns of agents have as much room again.
 package report

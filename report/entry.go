@@ -59,10 +59,11 @@ type entry struct {
 	children []string
 	// calls are their tools.
 	calls  []string
-	Nested []childView `json:"-"`
+	Nested []*childView `json:"-"`
 
-	// model is the model that was called last.
-	model string
+	// model is the model that was called last, and inside the part of the usage that was consumed in calls.
+	model  string
+	inside []inner
 	// told is set if an earlier entry shows the usage.
 	told bool
 	// good is set for the outcome of a run that went well and a prompt that became shorter, bad for a reply or

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/several"
@@ -127,6 +128,29 @@ func (r *run) tried(ev *machine.Event) entry {
 	return entry{}
 }
 
+// inner is what models consumed in a call: the runs of an agent, or those of a tool's own code.
+type inner struct {
+	tool, child string
+	took        time.Duration
+	policy.Charge
+}
+
+// inside counts what models consumed in a call.
+func (r *run) inside(call machine.ToolRun, end *machine.ToolEnd) {
+	r.spend(end.Usage)
+	c := inner{tool: call.Tool, took: r.time() - r.ran, Charge: policy.Charge{Usage: end.Usage}}
+	if end.Cost != nil {
+		c.Cost = *end.Cost
+	}
+	if c.Charge == (policy.Charge{}) {
+		return
+	}
+	if ids := r.childrenOf([]machine.ToolRun{call}); len(ids) > 0 {
+		c.child = ids[0]
+	}
+	r.owedInside = append(r.owedInside, c)
+}
+
 func (r *run) spend(u message.Usage) {
 	r.totals.Usage, r.owed = r.totals.Usage.Add(u), r.owed.Add(u)
 }
@@ -150,7 +174,7 @@ func (r *run) toolEnded(ev *machine.Event) entry {
 		r.tools = slices.Delete(r.tools, at, at+1)
 	}
 	r.totals.Tools++
-	r.spend(t.Usage)
+	r.inside(was, t)
 	e := entry{Kind: ended, lane: tools, from: r.ran, to: cmp.Or(r.landed[was.Key], r.time())}
 	e.bad = !slices.Contains([]machine.Verdict{machine.Done, machine.AskAgain, machine.Denied}, t.Verdict)
 	text := cmp.Or(was.Tool, fmt.Sprint("call ", t.Index)) + verdicts[t.Verdict]

@@ -119,27 +119,39 @@ type section struct {
 // [journal.CorruptError]. Other errors are those of in and w.
 func (p Page) HTML(w io.Writer, in io.Reader) error {
 	all := &kept{entries: p.entries(), bytes: maxPage}
-	s := &scan{in: journal.NewReader(in), nests: p.Children != nil,
-		begin: func(r *run) { r.kept, r.page = all, newPager(r, &p) }}
+	view, fault := p.read(in, all, &room{maxPageEntries, maxPage, agentBytes})
+	out := bufio.NewWriterSize(w, 64<<10)
+	err := pageTemplate.ExecuteTemplate(out, "page", view)
+	return errors.Join(fault, err, out.Flush())
+}
+
+// read makes the page of a journal. left is the room for what agents did.
+func (p *Page) read(in io.Reader, all *kept, left *room) (*pageView, error) {
+	s := &scan{in: journal.NewReader(in), nests: p.Children != nil, begin: func(r *run) {
+		if prefix := agentPrefix(r.header.Session); strings.HasPrefix(p.Only, prefix) {
+			p.prefix = prefix
+		}
+		r.kept, r.page = all, newPager(r, p)
+	}}
 	var runs []*run
-	left := 0
+	omitted := 0
 	for r := range s.all() {
 		r.page = nil
 		if runs = append(runs, r); len(runs) > maxPageRuns {
 			runs = append(runs[:maxPageRuns/2], runs[maxPageRuns/2+1:]...)
-			left++
+			omitted++
 		}
 	}
-	out := bufio.NewWriterSize(w, 64<<10)
-	err := pageTemplate.ExecuteTemplate(out, "page", pageOf(s, all, runs, left, p))
-	return errors.Join(s.fault(), err, out.Flush())
+	view := p.view(s, all, runs, omitted)
+	view.Runs = p.arrange(view.Runs, left)
+	return view, s.fault()
 }
 
-// pageOf makes the page of the runs that were read.
-func pageOf(s *scan, all *kept, runs []*run, left int, within Page) *pageView {
+// view makes the page of the runs that were read.
+func (within *Page) view(s *scan, all *kept, runs []*run, omitted int) *pageView {
 	p := &pageView{
 		Title: "no run", CSS: template.CSS(pageCSS), Script: template.JS(pageJS), //nolint:gosec // its own
-		Allowed: within.Policy(), Within: within, Lines: s.in.Line(),
+		Allowed: within.Policy(), Within: *within, Lines: s.in.Line(),
 		Bounds: fmt.Sprintf("A page holds at most %d entries of %d runs, %s of texts, and %s of each.",
 			within.entries(), maxPageRuns, sizeText(maxPage), sizeText(maxPageText)),
 	}
@@ -155,7 +167,7 @@ func pageOf(s *scan, all *kept, runs []*run, left int, within Page) *pageView {
 	}{
 		{all.omitted, "entry", "between the first and the last"},
 		{all.stripped, "entry", "without texts: the page is full"},
-		{left, "run", "between the first and the last"},
+		{omitted, "run", "between the first and the last"},
 	} {
 		if n.n > 0 {
 			p.Notices = append(p.Notices, several.Of(n.n, n.what)+" left out "+n.why)
@@ -167,19 +179,13 @@ func pageOf(s *scan, all *kept, runs []*run, left int, within Page) *pageView {
 	byRun := map[int][]*entry{}
 	for e := range all.all() {
 		byRun[e.Run] = append(byRun[e.Run], e)
+		within.children(e)
 	}
-	within.children(all.all())
 	for _, r := range runs {
 		p.Title = r.header.Session
-		v := r.view(byRun[r.number], within.Raw)
+		v := r.view(byRun[r.number], within)
 		v.Outcome = within.scrub(v.Outcome)
 		p.Runs = append(p.Runs, v)
-	}
-	switch {
-	case within.Only != "":
-		p.Runs = within.only(p.Runs)
-	case within.Part != "":
-		within.shorten(p.Runs)
 	}
 	return p
 }
@@ -223,8 +229,8 @@ type policyView struct {
 	Rows  policy.Explanation
 }
 
-// view makes a run's part of the page. raw is the address of the lines of the journal; empty for none.
-func (r *run) view(entries []*entry, raw string) *runView {
+// view makes a run's part of the page.
+func (r *run) view(entries []*entry, within *Page) *runView {
 	v := &runView{
 		Number: r.number, About: r.about(), Spent: r.totals.String(),
 		Tone: "warn", Result: "unfinished", Outcome: r.underWay(),
@@ -245,11 +251,11 @@ func (r *run) view(entries []*entry, raw string) *runView {
 		v.Outcome = clip(line(plainOutcome(o)), maxText)
 		v.Empty = o.OK && v.Outcome == ""
 	}
-	sections := r.sections(entries)
+	sections := r.sections(entries, within.prefix)
 	for _, s := range sections {
 		s.name()
-		if raw != "" && s.Call != nil {
-			s.Line, s.Raw = s.Call.Line, raw+strconv.FormatInt(s.Call.Line, 10)
+		if within.Raw != "" && s.Call != nil {
+			s.Line, s.Raw = s.Call.Line, within.Raw+strconv.FormatInt(s.Call.Line, 10)
 		}
 		s.Spent = joined(", ", lostText(r.spent(s.charge((*entry).failed))), s.took())
 		if v.Doubt == "" && r.outcome != nil && s.doubts(r.outcome.InDoubt) {
@@ -295,14 +301,29 @@ func foldedText(sections []*section, policies int) string {
 		joined(", ", counted(turns, "turn"), counted(prompts, "prompt"), counted(policies, "policy")))
 }
 
+// Entries counts what a section and the agents in it consist of. If that changes, what was fetched is old.
+func (s *section) Entries() (n int) {
+	for _, e := range s.all {
+		n++
+		for _, c := range e.Nested {
+			for _, p := range c.Parts() {
+				for _, inner := range p.Sections {
+					n += inner.Entries()
+				}
+			}
+		}
+	}
+	return n
+}
+
 // sections divides the entries of a run.
-func (r *run) sections(entries []*entry) (all []*section) {
+func (r *run) sections(entries []*entry, prefix string) (all []*section) {
 	for _, e := range entries {
 		if e.Kind == started {
 			continue
 		}
 		if e.asks() || len(all) == 0 {
-			all = append(all, r.section(len(all)+1, e))
+			all = append(all, newSection(fmt.Sprintf("%sr%d-%d", prefix, r.number, len(all)+1), e))
 		}
 		s := all[len(all)-1]
 		s.Bare = s.Bare || e.bare
@@ -342,9 +363,9 @@ func (s *section) doubts(calls []machine.CallRef) bool {
 	})
 }
 
-// section begins a section.
-func (r *run) section(number int, e *entry) *section {
-	s := &section{ID: fmt.Sprintf("r%d-%d", r.number, number), Title: "Before the first call", Tone: "warn"}
+// newSection begins a section.
+func newSection(id string, e *entry) *section {
+	s := &section{ID: id, Title: "Before the first call", Tone: "warn"}
 	if e.asks() {
 		number, about, _ := strings.Cut(e.Text, ": ")
 		s.Number, _ = strconv.Atoi(number)

@@ -3,6 +3,7 @@ package report
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 )
 
@@ -46,22 +47,54 @@ func (left *bytesLeft) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// arrange leaves of the runs what a page shows at first, and reads what agents did in it.
+func (within *Page) arrange(runs []*runView, left *room) []*runView {
+	inServer, inAgent := within.Part != "", within.prefix != ""
+	switch {
+	case within.Only != "":
+		runs = within.only(runs)
+	case inAgent:
+		within.outline(runs)
+	}
+	if !inServer || !inAgent {
+		within.agents(runs, left)
+	}
+	if inServer && !inAgent && within.Only == "" {
+		within.shorten(runs)
+	}
+	return runs
+}
+
+// at is the address of a part of the page.
+func (within *Page) at(id string) string { return within.Part + url.QueryEscape(id) }
+
+// outline leaves lines of what an agent did. In a server all of them are fetched when they are opened.
+func (within *Page) outline(runs []*runView) {
+	for _, v := range runs {
+		v.Parts = within.chunked(v.Parts)
+		for _, p := range v.Parts {
+			if within.Part != "" {
+				p.Later = within.at(p.ID)
+			}
+		}
+	}
+}
+
 // shorten makes a page short: what does not fit is fetched when it is opened. The latest run comes first, and
 // of its turns the failures, which get at most half of the room, and then the last ones.
 func (within *Page) shorten(runs []*runView) {
 	left := bytesLeft(firstBytes)
-	at := func(id string) string { return within.Part + id }
 	for _, v := range slices.Backward(runs) {
-		if v.Parts = chunked(v.Parts); !left.takes("policies", v) {
-			v.LaterPolicies = at(v.PoliciesID())
+		if v.Parts = within.chunked(v.Parts); !left.takes("policies", v) {
+			v.LaterPolicies = within.at(v.PoliciesID())
 		}
 		if len(v.Costs) > 0 && !left.takes("costs", v.Costs) {
-			v.LaterCosts = at(v.CostsID())
+			v.LaterCosts = within.at(v.CostsID())
 		}
 		fitting := func(failed bool, left *bytesLeft) {
 			for _, p := range slices.Backward(v.Parts) {
 				if p.Failed() == failed && !left.takes("sections", p.Sections) {
-					p.Later = at(p.ID)
+					p.Later = within.at(p.ID)
 				}
 			}
 		}
@@ -74,10 +107,14 @@ func (within *Page) shorten(runs []*runView) {
 }
 
 // chunked puts the oldest parts of a run together, if there are many.
-func chunked(parts []*part) (all []*part) {
-	for len(parts) > firstLines {
+func (within *Page) chunked(parts []*part) (all []*part) {
+	lines := firstLines
+	if within.prefix != "" {
+		lines = agentLines
+	}
+	for len(parts) > lines {
 		var turns []*section
-		for len(turns) < chunkTurns && len(parts) > firstLines {
+		for len(turns) < chunkTurns && len(parts) > lines {
 			turns, parts = append(turns, parts[0].Sections...), parts[1:]
 		}
 		all = append(all, chunk(turns))
@@ -108,7 +145,7 @@ func chunk(turns []*section) *part {
 // only leaves one part of the runs.
 func (within *Page) only(runs []*runView) (left []*runView) {
 	for _, v := range runs {
-		v.Parts = slices.DeleteFunc(chunked(v.Parts), func(p *part) bool { return p.ID != within.Only })
+		v.Parts = slices.DeleteFunc(within.chunked(v.Parts), func(p *part) bool { return p.ID != within.Only })
 		isCosts, isPolicies := within.Only == v.CostsID(), within.Only == v.PoliciesID()
 		if !isCosts {
 			v.Costs, v.Spent = nil, ""

@@ -58,7 +58,7 @@ func manyTurns(t *testing.T, n int) []byte {
 }
 
 var (
-	laterOf = regexp.MustCompile(`<details class="([a-z ]*)" id="([^"]*)" data-later="([^"]*)"><summary>(?:<h3 class="title">\d+ to \d+: (?:look, )?(\d+) turns)?`)
+	laterOf = regexp.MustCompile(`<details class="([a-z ]*)" id="([^"]*)" data-later="([^"]*)"(?: data-n="\d+")?><summary>(?:<h3 class="title">\d+ to \d+: (?:look, )?(\d+) turns)?`)
 	turnOf  = regexp.MustCompile(`<details class="attempt[^"]*" id="r1-(\d+)"`)
 )
 

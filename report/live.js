@@ -8,11 +8,15 @@
   let heardAt = 0;
   let heard = null, shown = Number(live.dataset.lines), ahead = Number(live.dataset.now) - Date.now();
   const end = () => innerHeight + scrollY >= document.documentElement.scrollHeight - 40;
-  // Folds are as they were, and a new group is open if one of its turns was.
+  const title = d => d.dataset.n + d.firstElementChild?.textContent;
+  const stays = (part, was) => part.dataset.later && "got" in was.dataset && title(part) === title(was);
+  // Folds are as they were, what was fetched for them stays, and a new group is open if one of its turns was.
   const refold = part => {
     for (const d of [part, ...part.querySelectorAll("details[id]")]) {
       const was = byId(d.id);
-      if (was?.matches("details")) d.open = was.open;
+      if (!was?.matches("details")) continue;
+      d.open = was.open;
+      if (d !== part && stays(d, was)) d.replaceWith(was.cloneNode(true));
     }
     if (part.matches(".group") && !byId(part.id) && part.querySelector("details[id][open]:not(.failed)")) part.open = true;
   };
@@ -21,9 +25,7 @@
     for (const part of [...from.children]) {
       const was = part.id && byId(part.id);
       if (!part.id) continue;
-      const title = d => d.firstElementChild?.textContent;
-      // What was fetched for it stays.
-      if (was && !(part.dataset.later && "got" in was.dataset && title(part) === title(was))) {
+      if (was && !stays(part, was)) {
         refold(part);
         if (was.outerHTML !== part.outerHTML) was.replaceWith(part);
       } else if (!was) {

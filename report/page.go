@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/retake-go/retake/fault"
@@ -41,6 +42,28 @@ type Page struct {
 	Waiting []string
 	// Children finds the sessions of agents that are tools, which are shown with their calls; may be nil.
 	Children Children
+	// Around are the sessions in whose calls this one was made, the outermost first.
+	Around []Crumb
+
+	// prefix is before the ids of parts that are for the page of another session, and depth how many sessions
+	// this one is in there.
+	prefix string
+	depth  int
+}
+
+// Crumb is a session, and the address of its page.
+type Crumb struct{ Session, Link string }
+
+// policyAt is where the table of a policy is; empty if it is on no page.
+func (p *Page) policyAt(run, n int) string {
+	table := fmt.Sprintf("p%d", run)
+	switch at := fmt.Sprintf("#%s-%d", table, n); {
+	case p.prefix == "":
+		return at
+	case p.Part != "":
+		return p.at(table) + at
+	}
+	return ""
 }
 
 // Policy is the content security policy of the page, for a header: its own style sheet and scripts and, if it

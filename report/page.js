@@ -8,7 +8,8 @@
     }
   };
   const byId = id => document.getElementById(id);
-  const failed = "details.failed", turns = "article > .attempt, article > .group";
+  const hashOf = at => { try { return decodeURIComponent(at.hash.slice(1)); } catch { return ""; } };
+  const failed = "details.failed", turns = ":is(article, .agent) > :is(.attempt, .group)";
   const go = (step, of) => {
     const all = [...document.querySelectorAll(of)].filter(d => d.checkVisibility());
     if (!all.length) return;
@@ -50,8 +51,10 @@
   byId("find")?.addEventListener("input", () => {
     const text = byId("find").value.trim().toLowerCase();
     for (const d of document.querySelectorAll(turns)) d.hidden = !d.textContent.toLowerCase().includes(text);
-    for (const a of document.querySelectorAll(".rail ol > li > a")) a.parentElement.hidden = !!byId(a.hash.slice(1))?.hidden;
+    for (const a of railed()) a.parentElement.hidden = !!byId(hashOf(a))?.hidden;
+    look();
   });
+  const railed = () => [...document.querySelectorAll(".rail ol > li > a")];
   // What the page leaves out is fetched when it is opened.
   const fetched = async d => {
     const at = d.dataset.later;
@@ -61,30 +64,46 @@
     if (!got || !d.isConnected) return;
     got.open = true;
     got.dataset.got = "";
+    got.dataset.n = d.dataset.n;
     const focused = d.contains(document.activeElement);
     d.replaceWith(got);
+    look();
     if (focused) got.firstElementChild.focus({ preventScroll: true });
-    if (byId(location.hash.slice(1))?.closest("details") === got) unfold();
+    if (got.contains(byId(hashOf(location)))) unfold();
   };
-  // A link to something folded opens it. What is left out stands in the part before it.
+  // What is left out stands in the part before it, or for a turn of an agent in that of its call.
+  const within = id => {
+    const around = railed().find(a => hashOf(a) === id)?.closest("ul")?.closest("li").firstElementChild;
+    if (around) return byId(hashOf(around)) ?? within(hashOf(around));
+    const [run, n] = id.split("-");
+    const before = d => d.id.startsWith(run + "-") && Number(d.id.split("-")[1]) <= Number(n);
+    return [...document.querySelectorAll("[data-later]")].findLast(before) ?? byId(run);
+  };
+  // A link to something folded opens it.
   const unfold = () => {
-    const id = location.hash.slice(1), [run, n] = id.split("-");
-    const before = d => Number(d.id.split("-")[1]) <= Number(n);
-    const to = byId(id) ?? [...document.querySelectorAll("[data-later]")].findLast(d => d.id.startsWith(run + "-") && before(d)) ?? byId(run);
+    const id = hashOf(location), to = byId(id) ?? within(id);
     for (let d = to; d; d = d.parentElement) if (d.matches("details")) d.open = true;
     if (to) to.scrollIntoView();
   };
   addEventListener("hashchange", unfold);
   unfold();
   // The list of turns marks the one on screen.
-  const links = new Map([...document.querySelectorAll(".rail ol > li > a")].map(a => [a.hash.slice(1), a]));
+  const links = new Map();
   const seen = new IntersectionObserver(all => {
     for (const e of all) {
-      if (e.isIntersecting) links.get(e.target.id).setAttribute("aria-current", "true");
-      else links.get(e.target.id).removeAttribute("aria-current");
+      if (e.isIntersecting) links.get(e.target)?.setAttribute("aria-current", "true");
+      else links.get(e.target)?.removeAttribute("aria-current");
     }
   }, { rootMargin: "-10% 0px -80% 0px" });
-  for (const id of links.keys()) if (byId(id)) seen.observe(byId(id));
+  const look = () => {
+    seen.disconnect();
+    links.clear();
+    for (const a of railed()) {
+      const to = byId(hashOf(a));
+      if (to) links.set(to, a) && seen.observe(to);
+    }
+  };
+  look();
   addEventListener("toggle", e => {
     if (e.target.open && e.target.dataset.later) fetched(e.target);
     show(e.target);

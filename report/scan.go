@@ -147,6 +147,8 @@ type run struct {
 	// model that was called last, if its name is known.
 	told, owed message.Usage
 	model      string
+	// owedInside is the part of it that was consumed in calls.
+	owedInside []inner
 }
 
 // gap is the time from the last line before a resumption until then.

@@ -11,9 +11,10 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// costRow is what one attempt cost. Use says what came of it.
+// costRow is what one attempt cost. Use says what came of it. Page is the address of the page of an agent.
 type costRow struct {
 	Link, Turn, What, Model      string
+	Page                         string
 	In, Cached, Out, Took, Price string
 	Use                          string
 	Lost                         bool
@@ -67,24 +68,39 @@ func (s *section) took() string {
 	return short(end - s.Call.At)
 }
 
-// costs has a row for each attempt that consumed something, one for the rest, and one for all.
+// costs has a row for each attempt that consumed something, one for what models consumed in each of its calls,
+// one for the rest, and one for all.
 func (r *run) costs(sections []*section) (rows []costRow) {
 	for _, s := range sections {
 		took := s.called()
 		for _, e := range s.Items {
-			if e.Decision == nil || e.Usage == (message.Usage{}) && e.Cost == 0 {
+			all := policy.Charge{Usage: e.Usage, Cost: e.Cost}
+			if e.Decision == nil || all == (policy.Charge{}) {
 				continue
 			}
-			row := r.costRow(policy.Charge{Usage: e.Usage, Cost: e.Cost})
-			row.Link, row.Turn, row.Model, row.Use = s.ID, fmt.Sprint(s.Number), e.model, "used"
-			row.What = clip(line(e.Decision.Position.String()), maxNames)
-			if row.Lost = e.failed(); row.Lost {
-				row.Use = "lost: " + plainWords(string(e.Decision.Class))
+			use := "used"
+			if e.failed() {
+				use = "lost: " + plainWords(string(e.Decision.Class))
 			}
-			if took > 0 {
-				row.Took, took = short(took), 0
+			add := func(row costRow, what string, took time.Duration) {
+				row.Link, row.Turn, row.What = s.ID, fmt.Sprint(s.Number), clip(line(what), maxNames)
+				row.Use, row.Lost, row.Took = use, e.failed(), when(took > 0, short(took))
+				rows = append(rows, row)
 			}
-			rows = append(rows, row)
+			for _, c := range e.inside {
+				all = less(all, c.Charge)
+				row, what := r.costRow(c.Charge), ": inside the call"
+				if agent := s.agent(c.child); agent != nil {
+					row.Page, what = agent.Link, ": all of the agent"
+				}
+				add(row, c.tool+what, c.took)
+			}
+			if all != (policy.Charge{}) {
+				row := r.costRow(all)
+				row.Model = e.model
+				add(row, e.Decision.Position.String(), took)
+				took = 0
+			}
 		}
 	}
 	if len(rows) == 0 {
@@ -94,13 +110,8 @@ func (r *run) costs(sections []*section) (rows []costRow) {
 	for n := range rows {
 		rows[n].Share = share(rows[n].paid, dearest, 100)
 	}
-	all, there := policy.Charge{Usage: r.totals.Usage, Cost: r.totals.Cost}, charge(sections...)
-	rest := policy.Charge{Cost: all.Cost - there.Cost, Usage: message.Usage{
-		InputTokens:     all.Usage.InputTokens - there.Usage.InputTokens,
-		OutputTokens:    all.Usage.OutputTokens - there.Usage.OutputTokens,
-		CacheReadTokens: all.Usage.CacheReadTokens - there.Usage.CacheReadTokens,
-	}}
-	if rest.Usage.Total() > 0 || rest.Cost > 0 {
+	all := policy.Charge{Usage: r.totals.Usage, Cost: r.totals.Cost}
+	if rest := less(all, charge(sections...)); rest.Usage.Total() > 0 || rest.Cost > 0 {
 		row := r.costRow(rest)
 		row.What = "left out above, or nothing decided on it"
 		rows = append(rows, row)
@@ -109,6 +120,27 @@ func (r *run) costs(sections []*section) (rows []costRow) {
 	sum.What = "in all"
 	sum.Use = lostText(r.spent(r.totals.Wasted))
 	return append(rows, sum)
+}
+
+// less is a charge without a part of it, as far as rows show it.
+func less(all, part policy.Charge) policy.Charge {
+	return policy.Charge{Cost: max(0, all.Cost-part.Cost), Usage: message.Usage{
+		InputTokens:     max(0, all.Usage.InputTokens-part.Usage.InputTokens),
+		OutputTokens:    max(0, all.Usage.OutputTokens-part.Usage.OutputTokens),
+		CacheReadTokens: max(0, all.Usage.CacheReadTokens-part.Usage.CacheReadTokens),
+	}}
+}
+
+// agent finds an agent that a section shows, or nil.
+func (s *section) agent(session string) *childView {
+	for _, e := range s.Items {
+		for _, c := range e.Nested {
+			if c.ID == session {
+				return c
+			}
+		}
+	}
+	return nil
 }
 
 // lostText says what was lost; empty if nothing was.

@@ -281,7 +281,7 @@ type part struct {
 }
 
 // Agents are the sessions of agents that a turn called, for the list of turns.
-func (p *part) Agents() (all []childView) {
+func (p *part) Agents() (all []*childView) {
 	for _, s := range p.Sections {
 		for _, e := range s.Items {
 			all = append(all, e.Nested...)

@@ -123,11 +123,13 @@ func (e *env) children(p place) report.Children {
 		return nil
 	}
 	return func(id string) (report.Child, bool) {
-		in, err := beside.Peek(context.Background(), id)
-		if err == nil {
-			in, err = e.unseal(in)
-		}
-		return report.Child{Journal: in}, err == nil
+		return report.Child{Open: func() (io.ReadCloser, map[string][]string, error) {
+			in, err := beside.Peek(context.Background(), id)
+			if err == nil {
+				in, err = e.unseal(in)
+			}
+			return in, nil, err
+		}}, true
 	}
 }
 

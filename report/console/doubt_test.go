@@ -37,10 +37,16 @@ func TestWhatAnAgentLeftInDoubtCountsForTheRunsAroundIt(t *testing.T) {
 // What an agent in an agent asks is said of the runs around it, too.
 func TestWhatAnAgentAsksIsSaidOfTheRunsAroundIt(t *testing.T) {
 	var answer struct{ Sessions []journal.Summary }
-	require.NoError(t, json.Unmarshal([]byte(body(t, ask(t, open(t, threeDeep(t, true)), "GET", "/api/sessions"))), &answer))
+	c := open(t, threeDeep(t, true))
+	require.NoError(t, json.Unmarshal([]byte(body(t, ask(t, c, "GET", "/api/sessions"))), &answer))
 	require.Len(t, answer.Sessions, 3)
+	around := "Sessions</a> / "
 	for n, s := range answer.Sessions {
 		assert.Equal(t, n < 2, strings.HasSuffix(s.Why, "; its agent asks: pay?"), "%s: %s", s.Session, s.Why)
+		page := body(t, ask(t, c, "GET", "/session?id="+s.Session))
+		assert.Contains(t, page, `<a id="answer" href="/inbox?at=q0-`, "its page leads to the question")
+		assert.Contains(t, page, around+" <span>last event", "and to the sessions around it")
+		around += `<a href="/session?id=` + s.Session + `" dir="auto">` + s.Session + `</a> / `
 	}
 	assert.Equal(t, "pay?", answer.Sessions[2].Why)
 }

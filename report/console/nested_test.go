@@ -2,9 +2,11 @@ package console_test
 
 import (
 	"context"
+	"fmt"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,13 +28,19 @@ import (
 // evil text and a secret.
 func trip(t *testing.T, dir journal.Dir, looks int) {
 	t.Helper()
+	trips(t, dir, 1, looks)
+}
+
+// trips is [trip] with so many calls.
+func trips(t *testing.T, dir journal.Dir, calls, looks int) {
+	t.Helper()
 	look := tool.New("look", "Looks.", func(context.Context, struct{}) (string, error) {
 		return "none", nil
 	}, tool.ReadOnly())
 	set, err := tool.NewSet(look)
 	require.NoError(t, err)
 	turns := append(fixture.Repeat(looptest.Call(fixture.Call("look", `{}`)), looks), looptest.Say("The Avenida. <script>window.pwned=1</script> password=hunter2hunter2"))
-	guide, err := agent.AsTool("guide", "Finds rooms.", looptest.NewModel(turns...), loop.Config{Tools: set})
+	guide, err := agent.AsTool("guide", "Finds rooms.", looptest.NewModel(slices.Repeat(turns, calls)...), loop.Config{Tools: set})
 	require.NoError(t, err)
 	set, err = tool.NewSet(guide)
 	require.NoError(t, err)
@@ -41,26 +49,37 @@ func trip(t *testing.T, dir journal.Dir, looks int) {
 	defer j.Close()
 	s, err := session.New(session.Config{ID: "trip", Journal: j})
 	require.NoError(t, err)
-	model := looptest.NewModel(looptest.Call(fixture.Call("guide", `{"task":"Find a room."}`)), looptest.Say("Done."))
+	var outer []looptest.Turn
+	for n := range calls {
+		outer = append(outer, looptest.Call(fixture.Call("guide", fmt.Sprintf(`{"task":"Find room %d."}`, n+1))))
+	}
+	model := looptest.NewModel(append(outer, looptest.Say("Done."))...)
 	_, err = fixture.Run(t.Context(), model, s, loop.Input{Prompt: "Go."}, loop.Config{Tools: set}, loop.WithClock(looptest.NewClock()))
 	require.NoError(t, err)
 }
 
-// What an agent did stands folded under the call that it was, with a link to its page, and its secrets do
-// not.
+// The list of turns has lines of what an agent did, each of which is fetched from the agent's page, and that
+// page leads back. Secrets of the agent are not shown.
 func TestAPageShowsWhatItsAgentsDid(t *testing.T) {
 	dir := journal.Dir(t.TempDir())
 	trip(t, dir, 2)
 	c := open(t, string(dir))
 	ask(t, c, "GET", "/api/sessions") // all is read
 	page := body(t, ask(t, c, "GET", "/session?id=trip"))
-	_, nested, found := strings.Cut(page, `<details class="diff" id="a-trip.1.1.1">`)
-	require.True(t, found, "%s", page)
-	nested, _, _ = strings.Cut(nested, "</details>")
-	assert.Contains(t, page, `the agent's session <a href="/session?id=trip.1.1.1">trip.1.1.1</a>: done. The Avenida.`)
-	for _, want := range []string{"call      2", "The Avenida.", "&lt;script&gt;"} {
-		assert.Contains(t, nested, want)
+	for n, title := range []string{"look", "look", "answer"} {
+		id := fmt.Sprintf("a-trip.1.1.1-r1-%d", n+1)
+		assert.Contains(t, page, `<li><a href="#`+id+`"><span class="what">`+fmt.Sprint(n+1, " ", title)+`</span>`)
+		at := "/session?id=trip.1.1.1&part=" + id
+		assert.Contains(t, page, `id="`+id+`" data-later="`+strings.ReplaceAll(at, "&", "&amp;")+`"`)
+		part := body(t, ask(t, c, "GET", at))
+		assert.Contains(t, part, `id="`+id+`">`)
+		assert.NotContains(t, part, "hunter2hunter2")
+		assert.Contains(t, part, `/ <a href="/session?id=trip" dir="auto">trip</a> /`)
+		if title == "answer" {
+			assert.Contains(t, part, "The Avenida. &lt;script&gt;")
+		}
 	}
+	assert.Contains(t, page, `the agent's session <a href="/session?id=trip.1.1.1">trip.1.1.1</a>: done. The Avenida.`)
 	assert.NotContains(t, page, "hunter2hunter2")
 	// A damaged agent spoils nothing else.
 	path := filepath.Join(string(dir), "trip.1.1.1.jsonl")
@@ -76,11 +95,34 @@ func TestAPageShowsWhatItsAgentsDid(t *testing.T) {
 func TestAPageOfLongAgentsKeepsToItsBudget(t *testing.T) {
 	dir := journal.Dir(t.TempDir())
 	trip(t, dir, 90)
-	c := open(t, string(dir))
-	ask(t, c, "GET", "/api/sessions")
-	page := body(t, ask(t, c, "GET", "/session?id=trip"))
+	page := shown(t, dir)
 	assert.Less(t, len(page), 300<<10)
 	assert.Contains(t, page, `href="/session?id=trip.1.1.1"`)
+	assert.Contains(t, page, "1 to 9: look, 9 turns")
+}
+
+// shown is the page of the run of a folder.
+func shown(t *testing.T, dir journal.Dir) string {
+	t.Helper()
+	c := open(t, string(dir))
+	ask(t, c, "GET", "/api/sessions") // all is read
+	return body(t, ask(t, c, "GET", "/session?id=trip"))
+}
+
+// So do many agents: the latest have lines, and each has a link.
+func TestAPageOfManyAgentsKeepsToItsBudget(t *testing.T) {
+	dir := journal.Dir(t.TempDir())
+	trips(t, dir, 90, 3)
+	page := shown(t, dir)
+	assert.Less(t, len(page), 300<<10)
+	assert.Contains(t, page, `<a href="#a-trip.1.90.1-r1-1-g">`)
+	assert.NotContains(t, page, `<a href="#a-trip.1.1.1-r1-1-g">`)
+	for n := range 90 {
+		assert.Contains(t, page, fmt.Sprintf(`<li><a href="/session?id=trip.1.%d.1"`, n+1))
+	}
+	c := open(t, string(dir))
+	ask(t, c, "GET", "/api/sessions")
+	assert.Contains(t, body(t, ask(t, c, "GET", "/session?id=trip&part=r1-1")), `id="a-trip.1.1.1-r1-1-g" data-later=`)
 }
 
 // The page of a run is live for what its agents do, too.
@@ -101,12 +143,37 @@ func TestAnAgentIsLiveOnThePageOfItsCaller(t *testing.T) {
 	server := httptest.NewServer(c)
 	defer server.Close()
 	defer tab.Go("about:blank", "true")
-	tab.Go(server.URL+"/session?id=trip&token="+token, `document.getElementById("a-trip.1.1.1")`)
-	tab.Text(`document.getElementById("a-trip.1.1.1").closest("details.attempt").open = true, document.getElementById("a-trip.1.1.1").open = true`)
-	assert.Equal(t, "false", tab.Text(`document.getElementById("a-trip.1.1.1").innerText.includes("The Avenida.")`))
+	tab.Look(1280, 240, false)
+	line := `document.querySelector('.rail a[href="#a-trip.1.1.1-r1-%d"]')`
+	first, last, turn := fmt.Sprintf(line, 1), fmt.Sprintf(line, 3), `document.getElementById("a-trip.1.1.1-r1-%d")`
+	tab.Go(server.URL+"/session?id=trip&token="+token, first)
+	assert.Equal(t, "true", tab.Text(last+" === null"), "it is not there yet")
+	left := tab.Text(first + ".getBoundingClientRect().left - document.querySelector('.rail a[href=\"#r1-1\"]').getBoundingClientRect().left")
+	assert.Regexp(t, `^[1-9]`, left, "it is moved to the right")
+
+	// A line opens the turn of the call, and in it that of the agent, which is fetched then.
+	assert.Equal(t, "false", tab.Text(`document.getElementById("r1-1").open`))
+	tab.Text(first + ".click()")
+	tab.Until(fmt.Sprintf(turn, 1) + `.open && ` + fmt.Sprintf(turn, 1) + `.innerText.includes("prompt")`)
+	tab.Until(first + `.getAttribute("aria-current") === "true"`)
+
+	// What comes is shown, and what was opened stays.
 	require.NoError(t, os.WriteFile(path, whole, 0o600))
-	tab.Until(`document.getElementById("a-trip.1.1.1").innerText.includes("The Avenida.")`)
-	assert.Equal(t, "true", tab.Text(`document.getElementById("a-trip.1.1.1").open`), "it stays open")
+	tab.Until(last)
+	assert.Equal(t, "true", tab.Text(fmt.Sprintf(turn, 1)+`.open`))
+	tab.Until(fmt.Sprintf(turn, 1) + `.innerText.includes("prompt")`)
+	tab.Until(first + `.getAttribute("aria-current") === "true"`)
+	tab.Text(last + ".click()")
+	tab.Until(fmt.Sprintf(turn, 3) + `.innerText.includes("The Avenida.")`)
 	assert.Equal(t, "undefined", tab.Text("typeof window.pwned"))
+	tab.Look(1280, 900, false)
 	shoot(t, tab, "nested")
+
+	// So is a turn that an address names, also in a turn that is not on the page at first.
+	tab.Go("about:blank", "true")
+	tab.Go(server.URL+"/session?id=trip#a-trip.1.1.1-r1-3", fmt.Sprintf(turn, 3)+`.innerText.includes("The Avenida.")`)
+	tab.Look(420, 800, true)
+	tab.Text(`document.querySelector(".rail details").open = true`)
+	assert.Equal(t, "true", tab.Text("document.documentElement.scrollWidth <= 420"))
+	shoot(t, tab, "nested.phone")
 }

@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -31,18 +32,18 @@ func (c *Console) session(w http.ResponseWriter, r *http.Request) {
 	defer in.Close()
 	named := url.Values{"id": {id}, "store": {store}}.Encode()
 	page := report.Page{Home: "/", Scrub: !c.settings.ShowSecrets, Secrets: secrets,
-		Part: "/session?" + named + "&part=", Only: r.URL.Query().Get("part"), Scheme: schemeOf(r)}
+		Part: partOf(s), Only: r.URL.Query().Get("part"), Scheme: schemeOf(r)}
 	if page.Only == "" {
-		page.Live, page.Says = "/events?"+named, s.row.Word()+". "+s.row.Why
+		page.Live, page.Says = "/events?"+named, s.row.Says()
 		page.Last, page.Now = s.row.Last, c.clock.Now()
 	}
 	if c.settings.ShowSecrets {
 		page.Raw = "/lines?" + named + "&from="
 	}
-	page.Children = c.children(r.Context(), s.store)
+	page.Children, page.Around = c.children(r.Context(), s.store), c.watch.around(s)
 	if said, can := c.settings.Stores[s.store].Store.(inbox.Store); can && s.hears && page.Only == "" {
-		if len(s.asks) > 0 {
-			page.Answer = pending{Ask: &s.asks[0], in: s}.link()
+		if asks := c.watch.asking(s); asks != nil {
+			page.Answer = pending{Ask: &asks.asks[0], in: asks}.link()
 		}
 		page.Say, page.By, page.Waiting = c.sayAt(s), whoAsks(r), c.waiting(r.Context(), said, id)
 	}
@@ -70,22 +71,27 @@ const maxNested = 2 << 20
 // children finds the sessions of agents in a store, for one page.
 func (c *Console) children(ctx context.Context, store int) report.Children {
 	left := int64(maxNested)
-	return func(id string) (child report.Child, is bool) {
+	return func(id string) (report.Child, bool) {
 		s := c.watch.of(key{store, id})
 		if s == nil || s.outer == "" {
-			return child, false
+			return report.Child{}, false
 		}
-		child = report.Child{Link: s.row.Link, Says: s.row.Word() + ". " + s.row.Why}
-		if s.stat.Bytes > left {
-			return child, true
-		}
-		left -= s.stat.Bytes
-		if in, err := c.settings.Stores[store].Store.Peek(ctx, id); err == nil {
-			child.Journal = in
+		child := report.Child{Link: s.row.Link, Says: s.row.Says(), Part: partOf(s)}
+		child.Open = func() (io.ReadCloser, map[string][]string, error) {
+			if s.stat.Bytes > left {
+				return nil, nil, errLong
+			}
+			left -= s.stat.Bytes
+			return c.peek(ctx, s)
 		}
 		return child, true
 	}
 }
+
+var errLong = errors.New("what it did is too long for this page")
+
+// partOf is the address of a part of a session's page, but for its id.
+func partOf(s *watched) string { return s.row.Link + "&part=" }
 
 // waiting are the messages to a run that it has not taken yet.
 func (c *Console) waiting(ctx context.Context, store inbox.Store, id string) (all []string) {

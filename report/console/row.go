@@ -107,6 +107,9 @@ func (r *row) Word() string {
 	return string(r.State)
 }
 
+// Says is the row's state, and what goes on.
+func (r *row) Says() string { return r.Word() + ". " + r.Why }
+
 // Doubtful reports whether calls of the latest run are in doubt.
 func (r *row) Doubtful() bool { return r.InDoubt > 0 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/report"
 )
 
 // Named is a store with the name that people know it by.
@@ -184,8 +185,8 @@ func (s *watched) isSettled(now time.Time) bool {
 func (w *watcher) tellOuter() {
 	for k, s := range w.sessions {
 		n, why := w.doubts(s, 0), s.row.own
-		if asks := w.asks(s, 0); asks != "" {
-			why += "; its agent asks: " + asks
+		if asks := w.asks(s, 0); asks != nil && asks != s {
+			why += "; its agent asks: " + asks.row.own
 		}
 		if n != s.row.InDoubt || why != s.row.Why {
 			is, r := *s, *s.row
@@ -195,21 +196,39 @@ func (w *watcher) tellOuter() {
 	}
 }
 
-// asks is what an agent in a call under way asks; empty if none does.
-func (w *watcher) asks(s *watched, depth int) string {
+// asks is the session that asks a person for another: itself, or an agent in a call under way; nil if none
+// does.
+func (w *watcher) asks(s *watched, depth int) *watched {
+	if s.State == journal.SessionAsks {
+		return s
+	}
 	for _, id := range s.inside {
 		c := w.sessions[key{s.store, id}]
 		if c == nil || c.outer == "" || depth >= deepest {
 			continue
 		}
-		if c.State == journal.SessionAsks {
-			return c.row.own
-		}
-		if asks := w.asks(c, depth+1); asks != "" {
+		if asks := w.asks(c, depth+1); asks != nil {
 			return asks
 		}
 	}
-	return ""
+	return nil
+}
+
+// asking is [watcher.asks] for who does not hold the lock.
+func (w *watcher) asking(s *watched) *watched {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.asks(s, 0)
+}
+
+// around are the sessions in whose calls another one was made, the outermost first.
+func (w *watcher) around(s *watched) (all []report.Crumb) {
+	for depth := 0; s != nil && depth < deepest; depth++ {
+		if s = w.of(key{s.store, s.outer}); s != nil {
+			all = append([]report.Crumb{{Session: s.id, Link: s.row.Link}}, all...)
+		}
+	}
+	return all
 }
 
 // deepest is how deep agents are looked into; a journal may say that it is its own.
