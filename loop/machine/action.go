@@ -26,19 +26,19 @@ func (s *step) open(name string) *action {
 }
 
 // shut closes actions. The next call of each opens a new one.
-func (s *step) shut(names ...string) {
-	s.shutAll(func(a action) bool { return slices.Contains(names, a.Name) })
+func (s *step) close(names ...string) {
+	s.closeWhere(func(a action) bool { return slices.Contains(names, a.Name) })
 }
 
 // shutAll closes the actions for which fits is true.
-func (s *step) shutAll(fits func(action) bool) {
+func (s *step) closeWhere(fits func(action) bool) {
 	s.Actions = slices.DeleteFunc(s.Actions, fits)
 	if len(s.Actions) == 0 {
 		s.Actions = nil
 	}
 }
 
-// policyOf returns the policy of an action, which is read-only.
+// policyOf returns the read-only policy of an action.
 func (s *step) policyOf(action string) *policy.RetryPolicy {
 	return s.PolicyOf(policy.Target{Tool: action})
 }
@@ -48,8 +48,8 @@ func (s *step) position(action string, attempt int) Position {
 	return Position{Action: action, Attempt: attempt, MaxAttempts: s.policyOf(action).MaxAttempts}
 }
 
-// key returns the jitter key of an action on a plane. It is zero, which saves a hash, if nothing
-// spreads the wait after f under p.
+// key returns the jitter key of an action on a plane. It is zero, which saves a hash, where nothing spreads
+// the wait: without jitter in p and without a wait that f asks for.
 func (s *step) key(
 	p *policy.RetryPolicy, f *fault.Failure, name string, number int, plane fault.Plane,
 ) backoff.Key {
@@ -66,9 +66,10 @@ func JitterKey(seed string, number int, action string, plane fault.Plane) backof
 	return backoff.NewKey(seed, strings.Join([]string{strconv.Itoa(number), action, string(plane)}, "\x00"))
 }
 
-// fail charges one failed attempt, which is already counted, and decides on it. same is what the model
-// proposed. The decision is recorded in the session, the effects, and s.CorrectionWait or s.kept.Exhausted.
-func (s *step) fail(name string, f *fault.Failure, same, detail string) *Decision {
+// fail charges one failed attempt, which is already counted, and decides on it. proposal is what the model
+// proposed, and detail the text for it. The decision is recorded in the session, in the effects, and as
+// s.kept.CorrectionWait or s.kept.Exhausted.
+func (s *step) fail(name string, f *fault.Failure, proposal, detail string) *Decision {
 	a := s.open(name)
 	a.Unknown = f.Class == fault.UnknownTool
 	stream := name
@@ -78,7 +79,7 @@ func (s *step) fail(name string, f *fault.Failure, same, detail string) *Decisio
 	p := s.policyOf(name)
 	s.charge(name, f.Class)
 	if p.NoProgress > 0 {
-		a.repeat(signature(name, same, *f))
+		a.repeat(signature(name, proposal, *f))
 	}
 	verdict := policy.Decide(p, &policy.Position{
 		Attempt: a.Attempt, ToolFailed: s.Spent.tool(name), RunFailed: s.Spent.Run,
@@ -92,10 +93,10 @@ func (s *step) fail(name string, f *fault.Failure, same, detail string) *Decisio
 	}
 	s.cutByBudget(d)
 	if p.EmitFeedback && p.Retries(f.Class) {
-		s.feed(a, d, f, detail)
+		s.recordWithFeedback(a, d, f, detail)
 	} else {
 		a.Over = true
-		s.decided(d, f.Issues)
+		s.recordDecision(d, f.Issues)
 	}
 	a.Waited = backoff.Sum(a.Waited, d.Delay)
 	if d.Retry {
@@ -113,7 +114,7 @@ func (s *step) charge(tool string, class fault.Class) {
 	case class == fault.UnknownTool:
 		s.Spent.Unknown++
 	case tool != AnswerAction:
-		at, found := s.Spent.place(tool)
+		at, found := s.Spent.index(tool)
 		own := slices.Clone(s.Spent.Tools)
 		if !found {
 			own = slices.Insert(own, at, toolSpent{Tool: tool})
@@ -123,31 +124,31 @@ func (s *step) charge(tool string, class fault.Class) {
 	}
 }
 
-// charged counts the failed attempts so far, for the latest one.
+// charged returns the counts of failed attempts, with the latest one.
 func (s *step) charged(tool string) Charged {
 	return Charged{Tool: s.Spent.tool(tool), Run: s.Spent.Run, Unknown: s.Spent.Unknown}
 }
 
-// repeat counts how often the same failure came in a row.
-func (a *action) repeat(sig string) {
-	if sig == a.Signature {
+// repeat counts the failures in a row that equal the one before.
+func (a *action) repeat(signature string) {
+	if signature == a.Signature {
 		a.Repeats++
 		return
 	}
-	a.Signature, a.Repeats = sig, 0
+	a.Signature, a.Repeats = signature, 0
 }
 
-// feed records a decision with its feedback and attempt.
-func (s *step) feed(a *action, d *Decision, f *fault.Failure, detail string) {
+// recordWithFeedback records a decision with its feedback and attempt.
+func (s *step) recordWithFeedback(a *action, d *Decision, f *fault.Failure, detail string) {
 	in := s.input(a, d.MaxAttempts, f, detail)
 	in.At, in.Delay, in.Scheduled = s.At, d.Delay, d.Retry
 	d.Feedback = s.addFeedback(in)
-	s.decided(d, d.Feedback.Issues)
+	s.recordDecision(d, d.Feedback.Issues)
 	a.Last, a.Over = d.Feedback, false
 }
 
-// decided records a decision and its attempt.
-func (s *step) decided(d *Decision, issues []fault.Issue) {
+// recordDecision records a decision and its attempt.
+func (s *step) recordDecision(d *Decision, issues []fault.Issue) {
 	s.waste(d)
 	d.Cost = s.kept.OwedCost
 	s.Session = s.Session.AddAttempt(session.Attempt{
@@ -161,7 +162,7 @@ func (s *step) decided(d *Decision, issues []fault.Issue) {
 		s.Waited = backoff.Sum(s.Waited, d.Delay)
 	}
 	s.do(Decided).Decision = d
-	s.hearAttempt(d)
+	s.notifyAttempt(d)
 }
 
 // addFeedback adds feedback to the session, and returns it as the session has it.
@@ -203,20 +204,20 @@ func (s *step) pass(name string, why policy.Reason) {
 	} else {
 		s.Opened++
 	}
-	s.decided(&Decision{
+	s.recordDecision(&Decision{
 		Position: s.position(name, at), Plane: fault.Correction, Decision: policy.Decision{Reason: why},
 	}, nil)
-	s.shut(name)
+	s.close(name)
 }
 
-// refused handles a reducer's refusal, which the session has already. By default the action ends uncharged,
+// refused handles a reducer's refusal, which is already in the session. By default the action ends uncharged,
 // and the model is shown the refusal. The decision has the feedback to show.
-func (s *step) refused(name string, e *fault.ReducerError, same string) *Decision {
+func (s *step) refused(name string, e *fault.ReducerError, proposal string) *Decision {
 	a := s.open(name)
 	p := s.policyOf(name)
 	f, told := ReducerFailure(name, e)
 	if p.Retries(fault.Reducer) {
-		d := s.fail(name, &f, same, told)
+		d := s.fail(name, &f, proposal, told)
 		d.ReducerError = e
 		return d
 	}
@@ -230,15 +231,15 @@ func (s *step) refused(name string, e *fault.ReducerError, same string) *Decisio
 		d.Reason = policy.ReasonRunBudget
 	}
 	if p.EmitFeedback {
-		s.feed(a, d, &f, told)
+		s.recordWithFeedback(a, d, &f, told)
 	} else {
-		s.decided(d, f.Issues)
+		s.recordDecision(d, f.Issues)
 	}
 	if d.Reason == policy.ReasonRunBudget || p.OnReducerError == policy.ReducerStopsRun {
 		s.exhaust(d, f)
 		return d
 	}
-	s.shut(name)
+	s.close(name)
 	return d
 }
 
@@ -262,7 +263,7 @@ func (s *step) transportPolicy() *policy.RetryPolicy { return &s.policies.transp
 func (s *step) requestFailed(f fault.Failure) {
 	if s.consulted(f.Class) {
 		s.consult(Question{
-			Position: s.requestAt(), Plane: fault.Transport, Decision: s.requestVerdict(&f), Failure: f,
+			Position: s.requestPosition(), Plane: fault.Transport, Decision: s.requestVerdict(&f), Failure: f,
 		})
 		return
 	}
@@ -272,12 +273,12 @@ func (s *step) requestFailed(f fault.Failure) {
 // decideRequest follows the policy's decision on a failed model call or try.
 func (s *step) decideRequest(f fault.Failure) {
 	verdict := s.requestVerdict(&f)
-	s.decidedTransport(s.requestAt(), f, verdict)
-	s.spend(verdict.Delay)
+	s.followTransport(s.requestPosition(), f, verdict)
+	s.countRequest(verdict.Delay)
 }
 
-// requestAt returns the position of the current model call or try on the transport plane.
-func (s *step) requestAt() Position {
+// requestPosition returns the position of the current model call or try on the transport plane.
+func (s *step) requestPosition() Position {
 	return Position{
 		Action: s.Config.Action, Attempt: s.kept.Transport, MaxAttempts: s.transportPolicy().MaxAttempts,
 	}
@@ -285,7 +286,7 @@ func (s *step) requestAt() Position {
 
 // requestVerdict returns the policy's decision on the failure of the current request.
 func (s *step) requestVerdict(f *fault.Failure) policy.Decision {
-	return s.transportVerdict(s.transportPolicy(), s.requestAt(), s.kept.TransportWaited, f)
+	return s.transportVerdict(s.transportPolicy(), s.requestPosition(), s.kept.TransportWaited, f)
 }
 
 // transportVerdict returns a policy's decision on a failed attempt of the transport plane.
@@ -298,14 +299,14 @@ func (s *step) transportVerdict(
 	}, f)
 }
 
-// spend counts an attempt of the current request and the wait after it.
-func (s *step) spend(delay time.Duration) {
+// countRequest counts an attempt of the current request and the wait after it.
+func (s *step) countRequest(delay time.Duration) {
 	s.kept.Transport++
 	s.kept.TransportWaited = backoff.Sum(s.kept.TransportWaited, delay)
 }
 
-// decidedTransport records a decision on a failed attempt of the transport plane, and follows it.
-func (s *step) decidedTransport(at Position, f fault.Failure, verdict policy.Decision) *Decision {
+// followTransport records a decision on a failed attempt of the transport plane, and follows it.
+func (s *step) followTransport(at Position, f fault.Failure, verdict policy.Decision) *Decision {
 	d := s.recordTransport(at, f, verdict, Charged{})
 	if d.Retry {
 		s.wait(fault.Transport, d.Delay, d.Reason)
@@ -320,7 +321,7 @@ func (s *step) recordTransport(
 	at Position, f fault.Failure, verdict policy.Decision, charged Charged,
 ) *Decision {
 	d := &Decision{Position: at, Plane: fault.Transport, Class: f.Class, Decision: verdict, Charged: charged}
-	s.decided(d, f.Issues)
+	s.recordDecision(d, f.Issues)
 	return d
 }
 
@@ -331,7 +332,8 @@ func (s *step) recordCancelled(reason policy.Reason) {
 		return
 	}
 	for _, p := range s.underWay() {
-		s.decided(&Decision{Position: p, Plane: fault.Correction, Decision: policy.Decision{Reason: reason}}, nil)
+		d := &Decision{Position: p, Plane: fault.Correction, Decision: policy.Decision{Reason: reason}}
+		s.recordDecision(d, nil)
 	}
 }
 
@@ -345,7 +347,7 @@ func (s *step) underWay() []Position {
 		var at []Position
 		tools := s.Batch.tools()
 		for _, a := range s.Actions {
-			if slices.Contains(tools, a.Name) && !s.Batch.settled(a.Name) {
+			if slices.Contains(tools, a.Name) && !s.Batch.decided(a.Name) {
 				at = append(at, s.position(a.Name, a.Attempt))
 			}
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// answerBad answers the invalid calls of a reply. Each is told its own issues under the decision on its tool.
-func (s *step) answerBad(b *Batch, decided map[string]*Decision) {
+// answerInvalid answers the invalid calls of a reply: each with its own issues and the decision on its tool.
+func (s *step) answerInvalid(b *Batch, decided map[string]*Decision) {
 	var items []feedback.Item
 	for n, c := range b.Calls {
 		if c.Status == callInvalid {
@@ -26,7 +26,7 @@ func (s *step) answerBad(b *Batch, decided map[string]*Decision) {
 		}
 	}
 	var texts []string
-	texts, b.Told = s.share(s.Config.Limits, items...)
+	texts, b.Told = s.renderFeedback(s.Config.Limits, items...)
 	for _, c := range b.Calls {
 		if c.Status == callInvalid {
 			c.Answer, texts = texts[0], texts[1:]
@@ -34,8 +34,8 @@ func (s *step) answerBad(b *Batch, decided map[string]*Decision) {
 	}
 }
 
-// used counts what the answer to a call that ended uses of the limits.
-func (s *step) used(b *Batch, c *BatchCall, end *ToolEnd) {
+// countAnswer counts the answer to a call that ended against the limits of the feedback.
+func (s *step) countAnswer(b *Batch, c *BatchCall, end *ToolEnd) {
 	if !c.Ended() || !c.IsError() || end.Whole {
 		return
 	}
@@ -55,19 +55,19 @@ func (end *ToolEnd) issues() int {
 	return len(end.Issues)
 }
 
-// left returns what is left of the limits for the answer to a call that ended.
-func (s *step) left() feedback.Limits {
+// limitsLeft returns what is left of the feedback's limits for the next answer.
+func (s *step) limitsLeft() feedback.Limits {
 	lim, told := s.Config.Limits, s.Batch.Told
 	lim.MaxIssues -= told.MaxIssues
 	lim.MaxBytes -= told.MaxBytes
 	return lim
 }
 
-// wordless is the text of a tool that failed without one.
+// wordless is the text of a tool that failed without a text.
 const wordless = "the tool failed"
 
-// maxSaid is how much of a failed tool's text the model is shown, in bytes. leastSaid is the room below which
-// it is left out.
+// maxSaid is the most bytes that the model is shown of a failed tool's text, of a person's words and of
+// changed arguments. With less room than leastSaid bytes, a tool's text is left out.
 const (
 	maxSaid   = 1024
 	leastSaid = 256
@@ -91,7 +91,7 @@ func (c *BatchCall) failedWords(end *ToolEnd, lim feedback.Limits) string {
 	return lead + feedback.InMarks(end.Text, min(lim.MaxBytes-len(lead), maxSaid))
 }
 
-// maxReturned is how much of a result that was refused the model is shown, in bytes.
+// maxReturned is the most bytes that the model is shown of a result that a reducer refused.
 const maxReturned = 4096
 
 // ranWords returns what the model is told about a tool that ran and whose result a reducer refused. The
@@ -131,7 +131,7 @@ func (s *step) sayAll(native bool, calls []*BatchCall) {
 	s.say(message.Message{Role: message.User, Text: textOf(calls), Parts: parts, IsError: failed})
 }
 
-// textOf returns the answers to calls found in text. Equal answers are written once.
+// textOf returns the answers to calls found in text. Equal errors are written once.
 func textOf(calls []*BatchCall) string {
 	same := make(map[string][]int)
 	for n, c := range calls {
@@ -145,18 +145,18 @@ func textOf(calls []*BatchCall) string {
 		case !c.IsError() || len(all) == 1:
 			parts = append(parts, c.inText(n, len(calls)))
 		case all[0] == n:
-			parts = append(parts, "Calls "+placesOf(all)+": "+c.preface()+c.Answer)
+			parts = append(parts, "Calls "+callNumbers(all)+": "+c.preface()+c.Answer)
 		}
 	}
 	return strings.Join(parts, "\n\n")
 }
 
-// maxPlaces is the most calls that one answer names.
-const maxPlaces = 10
+// maxNamedCalls is the most calls that one answer names.
+const maxNamedCalls = 10
 
-// placesOf names calls: "2, 3 and 5", "1, 2 and 38 others".
-func placesOf(calls []int) string {
-	named := calls[:min(len(calls), maxPlaces+1)-1]
+// callNumbers names calls: "2, 3 and 5", "1, 2 and 38 others".
+func callNumbers(calls []int) string {
+	named := calls[:min(len(calls), maxNamedCalls+1)-1]
 	b := make([]byte, 0, 64)
 	for n, at := range named {
 		if n > 0 {
@@ -171,7 +171,7 @@ func placesOf(calls []int) string {
 	return string(strconv.AppendInt(b, int64(calls[len(calls)-1]+1), 10))
 }
 
-// inText returns the answer to call n of several that were found in text. Such calls have no ids.
+// inText returns the answer to call n of several that were found in text. Their numbers stand for ids.
 func (c *BatchCall) inText(n, of int) string {
 	title := feedback.Name(c.Tool)
 	if of > 1 {
@@ -207,7 +207,7 @@ func quoted(result string) string {
 
 // correct returns the text for a failed call or answer: the decision's feedback with the call's own issues.
 func (s *step) correct(d *Decision, issues []fault.Issue, lim feedback.Limits) string {
-	texts, _ := s.share(lim, feedback.Item{Feedback: d.about(issues)})
+	texts, _ := s.renderFeedback(lim, feedback.Item{Feedback: d.about(issues)})
 	return texts[0]
 }
 
@@ -221,7 +221,7 @@ func (d *Decision) about(issues []fault.Issue) *feedback.RetryFeedback {
 	return &own
 }
 
-// sibling returns the text for a call whose action was already decided with another call of the reply.
+// sibling returns the text for a call whose action was already decided by another call of the reply.
 func (s *step) sibling(c *BatchCall, f *fault.Failure, detail string) string {
 	a := action{Name: c.Tool, Attempt: 1}
 	if open := s.find(c.Tool); open != nil {
@@ -235,17 +235,17 @@ func (s *step) sibling(c *BatchCall, f *fault.Failure, detail string) string {
 		}
 		item.Feedback = &fb
 	}
-	texts, _ := s.share(s.left(), item)
+	texts, _ := s.renderFeedback(s.limitsLeft(), item)
 	return texts[0]
 }
 
-// share returns feedback as texts, and how much of the limits they use.
-func (s *step) share(lim feedback.Limits, items ...feedback.Item) ([]string, feedback.Limits) {
-	var words func(feedback.RetryFeedback, feedback.Limits) (string, error)
-	if own := s.words.feedback; own != nil {
-		words = own.Words
+// renderFeedback returns feedback as texts, and what they use of the limits.
+func (s *step) renderFeedback(lim feedback.Limits, items ...feedback.Item) ([]string, feedback.Limits) {
+	var wording func(feedback.RetryFeedback, feedback.Limits) (string, error)
+	if own := s.compiled.feedback; own != nil {
+		wording = own.Words
 	}
-	texts, used, err := feedback.RenderAll(items, lim, words)
+	texts, used, err := feedback.RenderAll(items, lim, wording)
 	if err != nil {
 		s.warn(fmt.Sprintf("feedback: %v; the default words were used", err))
 	}
@@ -253,9 +253,9 @@ func (s *step) share(lim feedback.Limits, items ...feedback.Item) ([]string, fee
 }
 
 // input returns the input for feedback on an action's attempt, without a schedule.
-func (s *step) input(a *action, limit int, f *fault.Failure, detail string) feedback.Input {
+func (s *step) input(a *action, maxAttempts int, f *fault.Failure, detail string) feedback.Input {
 	return feedback.Input{
-		Tool: a.Name, Attempt: a.Attempt, MaxAttempts: limit, Class: f.Class, Issues: f.Issues,
+		Tool: a.Name, Attempt: a.Attempt, MaxAttempts: maxAttempts, Class: f.Class, Issues: f.Issues,
 		Prev: a.Last, Detail: detail, CorrelationID: s.Session.ID(),
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// AskKind is what a person is asked about a call.
+// AskKind is what a person is asked.
 type AskKind string
 
 // The kinds of questions to people.
@@ -20,16 +20,16 @@ const (
 	AskApproval AskKind = "approval"
 	// AskDoubt asks what became of a call whose effect is unknown.
 	AskDoubt AskKind = "in_doubt"
-	// AskExhausted asks what is to follow an exhaustion. Its Tool is that of the exhausted action, empty for
-	// the answer, and its Failure the last one. Its Index is that of the call that may be corrected, or -1:
-	// the only call of the tool in the reply that was not accepted.
+	// AskExhausted asks what follows an exhaustion. Tool is the exhausted action, empty for the answer, and
+	// Failure its last failure. Index is that of the call that may be corrected: the only one of the tool in
+	// the reply that was not accepted. It is -1 if there is none.
 	AskExhausted AskKind = "exhausted"
 )
 
-// Ask is a question to a person about a call. It is read-only.
+// Ask is a question to a person. It is read-only.
 type Ask struct {
 	// ID names the question: the run, the turn and the call, and a digest of the session, the tool and the
-	// arguments, so that an answer to it fits no other. It is a name of a file everywhere.
+	// arguments, so that an answer fits no other question. It is a valid file name on every system.
 	ID   string  `json:"id"`
 	Kind AskKind `json:"kind"`
 	// Index is the index of the call in the reply, from 0.
@@ -38,18 +38,19 @@ type Ask struct {
 	CallID string `json:"call_id,omitempty"`
 	// Key is the idempotency key that the call has unless its arguments are changed.
 	Key string `json:"key"`
-	// Arguments are those that an answer is about; empty if they are no JSON, and without a call.
+	// Arguments are those of the call; empty if they are no JSON, and without a call.
 	Arguments json.RawMessage `json:"arguments"`
 	// Rule is why approval is needed; empty for a call in doubt.
 	Rule policy.ApprovalRule `json:"rule,omitempty"`
-	// Failure is what is known of a call in doubt, or what exhausted the action, at Attempt and for Reason.
+	// Failure is that of a call in doubt, or the one that exhausted the action, at Attempt and for Reason.
 	Failure *fault.Failure `json:"failure,omitempty"`
 	Attempt int            `json:"attempt,omitempty"`
 	Reason  policy.Reason  `json:"reason,omitempty"`
-	// At is when the question was asked, and Deadline until when it can be answered; zero means without end.
+	// At is when the question was asked. From Deadline on it can no longer be answered; zero means no
+	// deadline.
 	At       time.Time `json:"at"`
 	Deadline time.Time `json:"deadline,omitzero"`
-	// Default is what holds if nobody answers by then.
+	// Default is the ruling if nobody answers in time.
 	Default Ruling `json:"default"`
 }
 
@@ -100,8 +101,8 @@ func (s *step) asksPeople() bool {
 	return len(open) > 0
 }
 
-// openUntil returns the deadline of a question that is open for so long, if that is above 0, and no longer
-// than the run's time.
+// openUntil returns the deadline of a question: timeout from now if it is above 0, and at the latest the
+// run's.
 func (s *step) openUntil(timeout time.Duration) time.Time {
 	until := s.At.Add(timeout)
 	if timeout <= 0 || !s.Config.Deadline.IsZero() && s.Config.Deadline.Before(until) {
@@ -118,9 +119,9 @@ func (s *step) ask(open []Ask) {
 	}
 }
 
-// askID returns the ID of a question. attempt tells it from others about the same.
+// askID returns the ID of a question. attempt tells it from other questions about the same call.
 func (s *step) askID(a *Ask, attempt string) string {
-	text := appendPart(make([]byte, 0, usual), s.Session.ID())
+	text := appendPart(make([]byte, 0, hashBufferSize), s.Session.ID())
 	for _, part := range []string{string(a.Kind), a.Tool, string(exact(a.Arguments, nil)), attempt} {
 		text = appendPart(text, part)
 	}

@@ -36,10 +36,10 @@ type batchKept struct {
 // callStatus is what has become of a call of a batch.
 type callStatus string
 
-// The statuses of a call. One that is open or doubtful is still to end.
+// The statuses of a call. An open or doubtful call has not ended.
 const (
-	// callOpen is a call that is to be run, or runs; callDoubtful one that is to be run again, and whose last
-	// try may have had an effect, unless its tool is read-only.
+	// callOpen is a call that is to be run, or runs. callDoubtful is one whose last try may have had an
+	// effect, unless its tool is read-only, and that may be run again.
 	callOpen     callStatus = ""
 	callDoubtful callStatus = "doubtful"
 	// callAnswered is a call with a result, and callFailed one whose tool failed and said so.
@@ -84,14 +84,14 @@ type callKept struct {
 	Changed   bool      `json:"changed,omitempty"`
 	Corrected bool      `json:"corrected,omitempty"`
 	Lost      *lostCall `json:"lost,omitempty"`
-	// First is where the call was made first, if it repeats one in doubt: see [State.Child]. Consumed is what
-	// the runs in the call consumed before, in earlier tries and in the call in doubt.
+	// First is the place of the call in doubt that this one repeats, if any: see [State.Child]. Consumed is
+	// what runs within the call consumed in earlier tries and in that call in doubt.
 	First    string        `json:"first,omitempty"`
 	Consumed policy.Charge `json:"consumed,omitzero"`
 	// Held reports that the call is a poll that came early, and waits.
 	Held bool `json:"held,omitempty"`
-	// Twin is 1 more than the index of the call that a repeated call equals, if that is in the same reply.
-	// Was is the answer of the call that it equals.
+	// Twin is the index, plus 1, of the equal call in the same reply; 0 if the equal call is of an earlier
+	// reply. Was is the answer of the equal call.
 	Twin int    `json:"twin,omitempty"`
 	Was  string `json:"was,omitempty"`
 	// Doubt reports that the call has an answer of its own, and left something in doubt.
@@ -130,26 +130,27 @@ func (b *Batch) of(tool string, statuses ...callStatus) (all []*BatchCall) {
 	return all
 }
 
-// settled reports whether the action of a tool was decided with one of its calls. Otherwise it is decided
+// decided reports whether the action of a tool was decided with one of its calls. Otherwise it is decided
 // when all have ended.
-func (b *Batch) settled(tool string) bool {
+func (b *Batch) decided(tool string) bool {
 	return len(b.of(tool, callInvalid, callAsked, callRefused, callLost, callNotRun, callDenied)) > 0
 }
 
-// twins returns the calls before call n that equal it. same has the arguments of each in the form of [exact].
-func (b *Batch) twins(n int, same [][]byte) (all []*BatchCall) {
+// twins returns the calls before call n that equal it. arguments are those of each call in the form of
+// [exact].
+func (b *Batch) twins(n int, arguments [][]byte) (all []*BatchCall) {
 	for before, c := range b.Calls[:n] {
-		if c.Tool == b.Calls[n].Tool && bytes.Equal(same[before], same[n]) {
+		if c.Tool == b.Calls[n].Tool && bytes.Equal(arguments[before], arguments[n]) {
 			all = append(all, c)
 		}
 	}
 	return all
 }
 
-// pending returns the index of the first call at or after from without an answer that is not held, or the
-// number of calls.
-func (b *Batch) pending(from int) int {
-	for n := from; n < len(b.Calls); n++ {
+// pending returns the index of the first call, from index start on, that has no answer and is not held. It
+// returns the number of calls if there is none.
+func (b *Batch) pending(start int) int {
+	for n := start; n < len(b.Calls); n++ {
 		if c := b.Calls[n]; !c.Ended() && !c.Held {
 			return n
 		}
@@ -157,8 +158,8 @@ func (b *Batch) pending(from int) int {
 	return len(b.Calls)
 }
 
-// left counts the calls of the batch without an answer.
-func (b *Batch) left() (n int) {
+// unfinished counts the calls of the batch without an answer.
+func (b *Batch) unfinished() (n int) {
 	for _, c := range b.Calls {
 		if !c.Ended() {
 			n++
@@ -169,7 +170,7 @@ func (b *Batch) left() (n int) {
 
 // runs returns the calls of the batch without an answer that are not held.
 func (b *Batch) runs() []ToolRun {
-	runs := make([]ToolRun, 0, b.left())
+	runs := make([]ToolRun, 0, b.unfinished())
 	for _, c := range b.Calls {
 		if !c.Ended() && !c.Held {
 			runs = append(runs, c.ToolRun)
@@ -188,7 +189,7 @@ func (b *Batch) copied() *Batch {
 	return &own
 }
 
-// call returns a call of the batch that the step may change.
+// call replaces call n of the batch by a copy that the step may change, and returns the copy.
 func (s *step) call(n int) *BatchCall {
 	own := *s.Batch.Calls[n]
 	s.Batch.Calls[n] = &own

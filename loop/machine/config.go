@@ -49,7 +49,7 @@ type Config struct {
 	// CallsOnly makes tool calls the answer. A reply without a call is a failed attempt of class no_output.
 	// The first reply with only valid calls ends the run; the caller runs the calls.
 	CallsOnly bool `json:"calls_only,omitempty"`
-	// ToolChoice says which tool the model must call. Stop are its stop sequences.
+	// ToolChoice says which tool the model must call. Stop are the stop sequences of its replies.
 	ToolChoice message.ToolChoice `json:"tool_choice,omitempty" redact:"keep"`
 	Stop       []string           `json:"stop,omitempty" redact:"prompt"`
 	// UserPrompt reports that the user's code makes the prompt of each model call.
@@ -67,17 +67,16 @@ type Config struct {
 	Models map[string]ModelInfo `json:"models,omitempty" redact:"keep"`
 	// Limited reports that a limiter is asked for a grant before each model call and each try.
 	Limited bool `json:"limited,omitempty"`
-	// Estimates reports that estimates of what a call adds to the prompt are events, so that a journal that
-	// leaves texts out decides the same. Offered is the size of the tools and the schema of the answer in the
-	// prompt, in bytes.
+	// Estimates makes estimates of what a call adds to the prompt events, so that a replay without the texts
+	// decides the same. Offered is the size in bytes of the tools and of the answer's schema in the prompt.
 	Estimates bool  `json:"estimates,omitempty"`
 	Offered   int64 `json:"offered,omitempty"`
 	// Behaviours are the behaviours that the run began with; new runs have [Behaviours].
 	Behaviours []Behaviour `json:"behaviours,omitempty"`
 }
 
-// words are the compiled templates and policies of a Config. Immutable.
-type words struct {
+// compiled is the compiled templates and policies of a Config. Immutable.
+type compiled struct {
 	system, feedback *prompt.Template
 	policies         *policies
 	// unseen leaves system prompts out of calls.
@@ -87,14 +86,14 @@ type words struct {
 // Compiled is a valid [Config] with everything derived from it, for runs that share a config. Make it with
 // [Compile]; the zero value is not usable. It is read-only and safe for concurrent use.
 type Compiled struct {
-	cfg   *Config
-	words *words
+	cfg      *Config
+	compiled *compiled
 }
 
 // Compile validates a config and compiles it. The error joins everything that is wrong with cfg, each with
 // its path. Compile keeps cfg, which is read-only afterwards.
 func Compile(cfg *Config) (*Compiled, error) {
-	w := &words{}
+	w := &compiled{}
 	if err := errors.Join(
 		prefix("system", template(&w.system, cfg.System, cfg.Vars)),
 		prefix("feedback", template(&w.feedback, cfg.Feedback, cfg.Vars)),
@@ -111,20 +110,20 @@ func Compile(cfg *Config) (*Compiled, error) {
 // Config returns the config, which is read-only.
 func (c *Compiled) Config() *Config { return c.cfg }
 
-// For returns the same for one run: its request, its deadline and its seed. The id must be valid.
+// For returns a copy with the request id, deadline and seed of one run. It does not check them.
 func (c *Compiled) For(requestID string, deadline time.Time, seed string) *Compiled {
 	if requestID == c.cfg.RequestID && deadline == c.cfg.Deadline && seed == c.cfg.Seed {
 		return c
 	}
 	own := *c.cfg
 	own.RequestID, own.Deadline, own.Seed = requestID, deadline, seed
-	return &Compiled{&own, c.words}
+	return &Compiled{&own, c.compiled}
 }
 
-// Unseen returns the same for those who read what was recorded and show no prompts: calls have no system
-// prompt, unless something is decided by its size.
+// Unseen returns a copy for replays that show no prompts: model calls have no system prompt, unless its size
+// decides something.
 func (c *Compiled) Unseen() *Compiled {
-	w := *c.words
+	w := *c.compiled
 	w.unseen = true
 	return &Compiled{c.cfg, &w}
 }
@@ -161,7 +160,7 @@ func (c *Compiled) New(s session.State) State {
 	// Every action leaves an attempt, so the numbers of later runs in the session are new.
 	return State{
 		Config: c.cfg, Phase: Idle, Session: s, Opened: s.AttemptCount(),
-		Policy: &c.cfg.Policy, words: c.words, policies: c.words.policies,
+		Policy: &c.cfg.Policy, compiled: c.compiled, policies: c.compiled.policies,
 	}
 }
 
@@ -211,8 +210,8 @@ func checkBehaviours(all []Behaviour) error {
 	return errors.Join(errs...)
 }
 
-// ModelInfo is what is known of a model of a run. The zero value is a model of an unknown name that bounds
-// its replies as a request asks.
+// ModelInfo is what is known of a model of a run. The zero value is a model without a name that keeps a
+// request's bound on replies.
 type ModelInfo struct {
 	// Name is the provider's name of the model, by which [github.com/retake-go/retake/policy.Prices] know it.
 	Name string `json:"name,omitempty" redact:"keep"`

@@ -11,15 +11,16 @@ import (
 
 // ShortenRun asks for a shorter prompt.
 type ShortenRun struct {
-	// Percent is the share of its present size that it may have; Goal is that size in bytes, if it is known.
+	// Percent is the largest new size, as a share of the present one. Goal is the largest new size in bytes;
+	// 0 if unknown.
 	Percent int `json:"percent,omitempty"`
 	Goal    int `json:"goal,omitempty"`
 	// Summaries says what the step summarise does.
 	Summaries summaryUse `json:"summaries,omitempty"`
-	// Freed is by how many bytes the prompt is shorter already.
+	// Freed is the number of bytes that were cut already.
 	Freed int `json:"freed,omitempty"`
-	// Tokens is the projected size of the prompt, if it is known, and Window the window of the model that it
-	// would fill.
+	// Tokens is the projected size of the prompt, and Window the context window of the model, in tokens; 0 if
+	// unknown.
 	Tokens int64 `json:"tokens,omitempty"`
 	Window int64 `json:"window,omitempty"`
 }
@@ -40,8 +41,8 @@ const (
 type CutPlan struct {
 	// Cuts are the new cuts, in order. Each takes the place of those that it covers.
 	Cuts []projection.Cut `json:"cuts,omitempty"`
-	// Freed is by how many bytes the prompt is shorter, and Size how many it has now. Goal is the size that
-	// was wanted.
+	// Freed is the number of bytes that the cuts take away, Size the prompt's size with them, and Goal the
+	// wanted size.
 	Freed int `json:"freed,omitempty"`
 	Size  int `json:"size"`
 	Goal  int `json:"goal,omitempty"`
@@ -73,14 +74,14 @@ func (st State) Span(of projection.Span) []message.Message {
 	return projection.Apply(st.Transcript()[of.From:of.To], inside)
 }
 
-// keepTurn notes what became of a reply and its answers, the messages from from on.
-func (s *step) keepTurn(from int, t projection.Turn) {
-	if t.From, t.To = from, s.transcript.Len(); t.To > t.From {
+// keepTurn records what became of a reply and its answers, which are the messages from index start on.
+func (s *step) keepTurn(start int, t projection.Turn) {
+	if t.From, t.To = start, s.transcript.Len(); t.To > t.From {
 		s.turns = s.turns.Append(t)
 	}
 }
 
-// tellBatch tells the model the answers to the calls of a reply, and notes what became of them.
+// tellBatch tells the model the answers to the calls of a reply, and records what became of the calls.
 func (s *step) tellBatch(b *Batch) {
 	s.sayAll(b.Native, b.Calls)
 	t := projection.Turn{Text: !b.Native}
@@ -112,12 +113,12 @@ func (c *BatchCall) began() bool {
 	return c.Status == callAsked && c.Doubt
 }
 
-// PlanCuts plans what the prompt leaves out from now on: the answer to a shorten effect. It is a pure
-// function of the state.
+// PlanCuts plans what prompts leave out from now on: the answer to a shorten effect. It is a pure function of
+// the state.
 func (st State) PlanCuts() CutPlan {
-	in := st.planned()
+	in := st.cutInput()
 	if in.Goal = st.kept.Shorten.Goal; in.Goal == 0 {
-		in.Goal = int(share(int64(projection.Bytes(st.Shown())), st.kept.Shorten.Percent))
+		in.Goal = int(percentOf(int64(projection.Bytes(st.Shown())), st.kept.Shorten.Percent))
 	}
 	if n := slices.Index(in.Steps, policy.Summarise); n >= 0 {
 		switch in.Steps = slices.Clone(in.Steps); st.kept.Shorten.Summaries {
@@ -130,9 +131,9 @@ func (st State) PlanCuts() CutPlan {
 	return st.cutPlan(projection.Plan(in), in.Goal)
 }
 
-// PlanSummary plans what a summary takes the place of: a part of the answer to a summarise effect.
+// PlanSummary plans which messages a summary replaces: a part of the answer to a summarise effect.
 func (st State) PlanSummary(text string) CutPlan {
-	return st.cutPlan(projection.Summary(st.planned(), st.kept.Summary.Span, text), st.kept.Summary.Goal)
+	return st.cutPlan(projection.Summary(st.cutInput(), st.kept.Summary.Span, text), st.kept.Summary.Goal)
 }
 
 func (st *State) cutPlan(made projection.Result, goal int) CutPlan {
@@ -142,8 +143,8 @@ func (st *State) cutPlan(made projection.Result, goal int) CutPlan {
 		Size: projection.Bytes(projection.Apply(st.Transcript(), made.Cuts))}
 }
 
-// planned is what cuts are planned from, without a goal.
-func (st *State) planned() projection.Input {
+// cutInput is what cuts are planned from, without a goal.
+func (st *State) cutInput() projection.Input {
 	return projection.Input{
 		Said: st.Transcript(), Turns: st.turns.From(0), Cuts: st.Cuts,
 		Own:   projection.Span{From: max(st.Began-1, 0), To: st.Began},
@@ -163,7 +164,7 @@ func (s *step) tooLong(f *fault.Failure) bool {
 }
 
 // tooFull asks for a shorter prompt before a call that would fill too much of its model's window. After a
-// plan that gained nothing it is not asked again for as many turns as always stay.
+// plan that freed nothing it asks again only after as many turns as the policy always keeps.
 func (s *step) tooFull(call *ModelCall) bool {
 	rules := s.Policy.Context
 	price, _, _ := s.priceOf(call.Model)
@@ -173,10 +174,10 @@ func (s *step) tooFull(call *ModelCall) bool {
 	}
 	from, to := rules.Shares()
 	window, tokens := *price.ContextWindow, s.prompt(call).InputTokens
-	if tokens < share(window, from) {
+	if tokens < percentOf(window, from) {
 		return false
 	}
-	s.shorten(ShortenRun{Percent: max(int(share(window, to)/max(share(tokens, 1), 1)), 1),
+	s.shorten(ShortenRun{Percent: max(int(percentOf(window, to)/max(percentOf(tokens, 1), 1)), 1),
 		Summaries: s.summaries(), Tokens: tokens,
 		Window: window})
 	return true
@@ -194,7 +195,7 @@ func (s *step) shorten(r ShortenRun) {
 	s.do(Shorten).Shorten = &r
 }
 
-// shortened takes over the cuts of a plan and makes the call, or asks for a summary first. A call that failed
+// shortened adds the cuts of a plan and makes the call, or asks for a summary first. A call that failed
 // because its prompt was too long is made again only if the prompt is shorter now, and costs no attempt.
 func (s *step) shortened() error {
 	asked, cut := s.kept.Shorten, s.ev.Cut
@@ -206,8 +207,8 @@ func (s *step) shortened() error {
 	s.remeasure(asked.Tokens, cut)
 	if f := s.kept.Tight; f != nil && freed == 0 && cut.Summarise == nil {
 		s.kept.Tight = nil
-		d := s.recordTransport(s.requestAt(), *f, policy.Decision{Reason: policy.ReasonContextFull}, Charged{})
-		s.exhaust(d, *f)
+		full := policy.Decision{Reason: policy.ReasonContextFull}
+		s.exhaust(s.recordTransport(s.requestPosition(), *f, full, Charged{}), *f)
 		return s.proceed(nextCall)
 	}
 	if cut.Summarise != nil {
@@ -221,18 +222,18 @@ func (s *step) shortened() error {
 	return s.callShorter()
 }
 
-// remeasure takes the projected size of a prompt down by the share that was cut.
+// remeasure reduces the projected size of a prompt by the share that was cut.
 func (s *step) remeasure(tokens int64, cut *CutPlan) {
 	if tokens > 0 && cut.Freed > 0 {
-		left := share(tokens, int(100*int64(cut.Size)/(int64(cut.Size)+int64(cut.Freed))))
+		left := percentOf(tokens, int(100*int64(cut.Size)/(int64(cut.Size)+int64(cut.Freed))))
 		s.kept.Estimate = nil
 		s.Prompt = &promptSize{Messages: s.transcript.Len(), Model: s.model(),
 			Usage: message.Usage{InputTokens: left}}
 	}
 }
 
-// share returns so many percent of n.
-func share(n int64, percent int) int64 { return n/100*int64(percent) + n%100*int64(percent)/100 }
+// percentOf returns percent of n, without overflow.
+func percentOf(n int64, percent int) int64 { return n/100*int64(percent) + n%100*int64(percent)/100 }
 
 // callShorter makes the call whose prompt was made shorter.
 func (s *step) callShorter() error {
@@ -245,7 +246,7 @@ func (s *step) callShorter() error {
 
 // makeAgain makes a call again that a provider refused, now that it may fit. It costs no attempt.
 func (s *step) makeAgain(f *fault.Failure, why policy.Reason) error {
-	s.recordTransport(s.requestAt(), *f, policy.Decision{Retry: true, Reason: why}, Charged{})
+	s.recordTransport(s.requestPosition(), *f, policy.Decision{Retry: true, Reason: why}, Charged{})
 	return s.makeNext()
 }
 
@@ -258,7 +259,7 @@ func (s *step) makeNext() error {
 	return err
 }
 
-// summarised takes over a summary and goes on with the other steps.
+// summarised adds a summary's cut and goes on with the other steps.
 func (s *step) summarised() error {
 	was, f := s.kept.Summary, s.ev.Failure
 	next := ShortenRun{Goal: was.Goal, Freed: was.Freed, Tokens: was.Tokens}
@@ -285,7 +286,7 @@ func (s *step) summarised() error {
 	return nil
 }
 
-// cut takes over new cuts.
+// cut adds the new cuts of a plan.
 func (s *step) cut(made *CutPlan) error {
 	if len(made.Cuts) == 0 {
 		return nil

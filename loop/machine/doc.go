@@ -13,6 +13,10 @@
 //		// Carry out the effects in order. The last one says what the machine waits for:
 //		//   call_model   ask the model        -> Replied or CallFailed
 //		//   make_prompt  run the user's code  -> Prompted
+//		//   estimate     estimate the prompt  -> Estimated
+//		//   grant        ask the limiter      -> Granted
+//		//   shorten      cut the prompt       -> Shortened
+//		//   summarise    sum up messages      -> Summarised
 //		//   run_tools    run the calls        -> one ToolEnded per call, in the order of the effect
 //		//   try          let the user try     -> Tried
 //		//   wait         wait until a time    -> Woke
@@ -23,9 +27,9 @@
 //		effects, err = machine.Step(&st, &event)
 //	}
 //
-// [Cancelled] and [Adjusted] are valid in every phase but [Idle] and [Stopped]; [Dispatched] is valid in
-// every phase. An event that does not fit returns an [EventError] and leaves the state unchanged. The table
-// in step.go lists what each phase waits for.
+// [Cancelled], [Broken], [Adjusted] and [Spoken] are valid in every phase but [Idle] and [Stopped];
+// [Dispatched] is valid in every phase. An event that does not fit returns an [EventError] and leaves the
+// state unchanged. The table in step.go lists what each phase waits for.
 //
 // A [State] is a value. A copy may be stepped, too, and neither sees what the other appends.
 package machine

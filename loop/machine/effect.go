@@ -164,7 +164,7 @@ type Decision struct {
 	Feedback *feedback.RetryFeedback `json:"feedback,omitempty"`
 	// ReducerError is the error that was added to the session, if any.
 	ReducerError *fault.ReducerError `json:"reducer_error,omitempty"`
-	// Charged is what the attempt was charged to; zero if it counts against no budget.
+	// Charged are the budgets' counts with the attempt; zero if it counts against none.
 	Charged Charged `json:"charged,omitzero"`
 	// Cost is what the attempt cost, in the unit of a [policy.Price], if the policy has prices.
 	Cost int64 `json:"cost_micros,omitempty"`
@@ -173,17 +173,17 @@ type Decision struct {
 	Cycle *Cycle `json:"cycle,omitempty"`
 }
 
-// Charged counts the failed attempts of a run against its budgets, with the one that was decided on: those of
-// its tool (0 if it is of no tool), of the run, and those that named an unknown tool.
+// Charged counts the failed attempts that the budgets of a run bound, with the one that was decided on: those
+// of its tool (0 without a tool), of the run, and of unknown tools.
 type Charged struct {
 	Tool    int `json:"tool,omitempty"`
 	Run     int `json:"run"`
 	Unknown int `json:"unknown_tools,omitempty"`
 }
 
-// Question is a failed attempt, and what the policy decides on it, for a planner to answer: why an action
-// ended without success; or, before the policy is followed, a failed model call or try with a class in
-// [Config].Consult.
+// Question asks the planner about a failed attempt and the policy's decision on it. Either an action has
+// ended without success, or a model call or try failed with a class in [Config].Consult and the policy is not
+// followed yet.
 type Question struct {
 	Position
 	Plane fault.Plane `json:"plane"`
@@ -243,6 +243,6 @@ type Totals struct {
 	Cost      int64 `json:"cost_micros,omitempty"`
 	Estimated int64 `json:"estimated,omitempty"`
 	// Wasted is what the failed attempts consumed. What one model call consumed counts for the first attempt
-	// that was decided of it.
+	// that its reply decided.
 	Wasted policy.Charge `json:"wasted,omitzero"`
 }

@@ -64,15 +64,15 @@ const (
 )
 
 // Event is one input of the machine. At is the driver's time in UTC and never runs backwards. Only the fields
-// of the kind are set. Arguments, results and values are canonical JSON, because they are hashed and shown:
-// what the core's packages return is, and what was kept elsewhere is read with
+// of the kind are set. Arguments, results and values are canonical JSON, because they are hashed and shown.
+// The core's packages return them so; read those stored elsewhere with
 // [github.com/retake-go/retake/loop/engine.Unmarshal].
 type Event struct {
 	Kind     EventKind         `json:"kind"`
 	At       time.Time         `json:"at"`
 	Messages []message.Message `json:"messages,omitempty"`
-	// Kept is what is known of the whole conversation besides its messages, if Messages have an earlier part
-	// of it; only for Started. Nil means what the state knows.
+	// Kept is the record of the conversation's turns and cuts, if Messages begin with an earlier part of it;
+	// only for Started. Nil keeps what the state has.
 	Kept   *projection.Kept `json:"kept,omitempty"`
 	System string           `json:"system,omitempty" redact:"prompt"`
 	// Tokens is the user's estimate of [State.Added]; only for Estimated.
@@ -96,13 +96,13 @@ type Event struct {
 	RateLimit *ratelimit.State `json:"rate_limit,omitempty" redact:"keep"`
 	// Warnings are about the config of the run; only for Started.
 	Warnings []string `json:"warnings,omitempty" redact:"keep"`
-	// Hears are the notices with reducers, sorted; only for Started. See [session.Notices].
+	// Hears are the names of the notices that have reducers, sorted; only for Started. See [session.Notices].
 	Hears []string `json:"hears,omitempty" redact:"keep"`
 	// Begun are the calls of the reply, by index, that had begun and have no outcome, for an event that ends
 	// the run. Their effect is unknown.
 	Begun []int `json:"begun,omitempty"`
-	// Usage is what the model call or try under way had consumed, if it is left for the event, as far as is
-	// known; only for Cancelled and Spoken. Left reports that it is a model call of which nobody knows that.
+	// Usage is what the model call or try under way had consumed when the event ended it, as far as known;
+	// only for Cancelled and Spoken. Left reports that it was a model call of unknown usage.
 	Usage message.Usage `json:"usage,omitzero"`
 	Left  bool          `json:"left,omitempty"`
 	// Reductions are the results of the reducers for each of [State].Notices; only for ReducersRan.
@@ -133,8 +133,8 @@ type Call struct {
 	Arguments json.RawMessage `json:"arguments,omitempty" redact:"document"`
 	// Identity are the arguments by which the call counts as repeated, as canonical JSON; empty means all.
 	Identity json.RawMessage `json:"identity,omitempty" redact:"document"`
-	// Exact is for journals that leave values out: Arguments with each number in the one form of its value,
-	// if some have another, so that equal calls in two spellings are equal there.
+	// Exact is Arguments with each number in the one form of its value, if that differs. With it, calls that
+	// differ in spelling alone are equal also in a journal that leaves values out.
 	Exact json.RawMessage `json:"exact,omitempty" redact:"document"`
 	// Raw is the text of the arguments as the model wrote it.
 	Raw string `json:"raw,omitempty" redact:"text"`
@@ -230,7 +230,7 @@ type ToolEnd struct {
 	RateLimit *ratelimit.State `json:"rate_limit,omitempty" redact:"keep"`
 	// Reduced is the result of the reducers for the result and the tool's events. Only for Done.
 	Reduced *Reduced `json:"reduced,omitempty"`
-	// Unheard are names of events of the tool that no reducer hears and nobody declared. Only for Done.
+	// Unheard are names of events of the tool that have no reducer and that nobody declared. Only for Done.
 	Unheard []string `json:"unheard,omitempty" redact:"keep"`
 	// Progress is the last progress that the call reported, if any.
 	Progress json.RawMessage `json:"progress,omitempty" redact:"text"`
@@ -272,8 +272,8 @@ const (
 	Fallback PlanKind = "fallback"
 	// Degrade ends the run successfully, with the plain text of the last reply as its answer and a warning.
 	Degrade PlanKind = "degrade"
-	// AskPeople asks a person what is to follow an exhaustion, for as long as Delay says; 0 is without end
-	// but the run's. See [AskExhausted].
+	// AskPeople asks a person what follows an exhaustion. The question is open for Delay; 0 means until the
+	// run's deadline. See [AskExhausted].
 	AskPeople PlanKind = "ask"
 )
 
@@ -307,9 +307,9 @@ func (p Plan) Printable() Plan {
 }
 
 // Fault reports what is wrong with the plan as an answer to what the run asks, by field; nil for nothing.
-// models are the names of the models that the run can switch to. A step refuses the same, but does not know
-// the models. Drivers end a run whose planner returns such a plan as one whose planner returned this error.
-// It is safe for concurrent use.
+// models are the names of the models that the run can switch to. [Step] refuses such a plan too, but does not
+// know the models. A driver ends the run as if the planner had returned this error. It is safe for concurrent
+// use.
 func (p *Plan) Fault(st State, models []string) error {
 	if err := p.fault(&st); err != nil {
 		return err

@@ -9,9 +9,9 @@ import (
 
 // Bare is a state without its persistent sequences, for comparing fields.
 func Bare(st State) State {
-	st.Session, st.transcript, st.words, st.policies = session.State{}, seq.Log[message.Message]{}, nil, nil
+	st.Session, st.transcript, st.compiled, st.policies = session.State{}, seq.Log[message.Message]{}, nil, nil
 	st.asked, st.failures = [len(st.asked)]byte{}, seq.Log[ToolFailure]{}
 	st.turns = seq.Log[projection.Turn]{}
-	st.recent, st.lately = seq.Window[finishedCall]{}, seq.Window[CycleCall]{}
+	st.recent, st.shownCalls = seq.Window[finishedCall]{}, seq.Window[CycleCall]{}
 	return st
 }

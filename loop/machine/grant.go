@@ -14,7 +14,7 @@ import (
 type GrantAsk struct {
 	// Model is the name of the model in the run; empty for the first, and for a try.
 	Model string `json:"model,omitempty"`
-	// Turn is that of the last grant, which makes the limiter fair to the session.
+	// Turn is the Turn of the last [Grant], which the limiter needs to be fair between sessions.
 	Turn int64 `json:"turn,omitempty"`
 	// Retry reports that the request is made again, also after a probe that failed.
 	Retry bool `json:"retry,omitempty"`
@@ -25,9 +25,9 @@ type GrantAsk struct {
 
 // Grant is what the limiter answered.
 type Grant struct {
-	// Scope is whose limits the call takes from, if it has a name.
+	// Scope names the limits that the call counts against; empty if they have no name.
 	Scope string `json:"scope,omitempty" redact:"keep"`
-	// Turn belongs into the session's next ask.
+	// Turn is for the next [GrantAsk] of the session.
 	Turn int64 `json:"turn,omitempty"`
 	// Probe marks a call that finds out whether the provider is back. Its failure is charged to nobody.
 	Probe bool `json:"probe,omitempty"`
@@ -72,8 +72,7 @@ func (s *step) asksGrant(model string) bool {
 	return true
 }
 
-// CallTokens is how many tokens the prompt of the next model call will probably have, for the limiter; 0 for
-// a single action.
+// CallTokens estimates the tokens of the next model call's prompt, for the limiter; 0 for a single action.
 func (st *State) CallTokens() int64 {
 	if st.Config.Single {
 		return 0
@@ -101,7 +100,7 @@ func (s *step) granted() error {
 // denied ends the run, or asks the planner. No attempt was made, and none is charged.
 func (s *step) denied(g *Grant) error {
 	q := Question{
-		Position: s.requestAt(), Plane: fault.Transport,
+		Position: s.requestPosition(), Plane: fault.Transport,
 		Failure:  fault.Failure{Plane: fault.Transport, Class: fault.RateLimit, Message: "limiter: " + g.String()},
 		Decision: policy.Decision{Reason: policy.ReasonLimited, Detail: policy.Detail{Wait: g.Wait, Room: g.Left}},
 	}
@@ -123,7 +122,7 @@ func (s *step) denied(g *Grant) error {
 	}
 	q.Exhausted = true
 	s.kept.Exhausted = &q
-	s.hearExhausted(&q)
+	s.notifyExhausted(&q)
 	return s.proceed(next)
 }
 

@@ -18,8 +18,8 @@ const (
 	keyLen       = 32
 )
 
-// usual is the space for a text that is hashed. One that fits stays on the stack, as most do.
-const usual = 2048
+// hashBufferSize is the space for a text to hash, in bytes. Most texts fit, and stay on the stack.
+const hashBufferSize = 2048
 
 // digest returns the start of the hash of a text, as hexadecimal digits.
 func digest(text []byte, digits int) string {
@@ -29,11 +29,11 @@ func digest(text []byte, digits int) string {
 	return string(all[:digits])
 }
 
-// exact returns arguments in one form for all spellings of their numbers: 100, 100.0 and 1e2. Calls of a tool
-// are equal if it is. kept is [Call.Exact].
-func exact(arguments, kept []byte) []byte {
-	if len(kept) > 0 {
-		return kept
+// exact returns arguments with each number in one form: 100, 100.0 and 1e2 are the same. Calls of a tool are
+// equal if their exact arguments are. recorded is [Call.Exact].
+func exact(arguments, recorded []byte) []byte {
+	if len(recorded) > 0 {
+		return recorded
 	}
 	return canon.Decimals(arguments)
 }
@@ -41,11 +41,11 @@ func exact(arguments, kept []byte) []byte {
 // exact returns the arguments of the call in the form of [exact].
 func (c *Call) exact() []byte { return exact(c.Arguments, c.Exact) }
 
-// signature identifies a failure for the no-progress check: action, proposal (canonical arguments) and
+// signature identifies a failure for the no-progress check: action, proposal (canonical arguments), class and
 // issues.
-func signature(action, same string, f fault.Failure) string {
+func signature(action, proposal string, f fault.Failure) string {
 	text := append([]byte(action), 0)
-	text = append(append(text, same...), 0)
+	text = append(append(text, proposal...), 0)
 	text = append(append(text, f.Class...), 0)
 	for n := range f.Issues {
 		text = append(text, f.Issues[n].ID()...)
@@ -56,13 +56,13 @@ func signature(action, same string, f fault.Failure) string {
 // idempotencyKey hashes session, request, number of the action in its run, tool, index among identical calls
 // of the reply, and canonical arguments with numbers in one form.
 func (st *State) idempotencyKey(action int, tool string, twins int, arguments []byte) string {
-	text := st.appendRequest(appendPart(make([]byte, 0, usual), st.Session.ID()))
+	text := st.appendRequest(appendPart(make([]byte, 0, hashBufferSize), st.Session.ID()))
 	text = appendPart(appendPart(text, strconv.Itoa(action)), tool)
 	return digest(appendPart(appendPart(text, strconv.Itoa(twins)), arguments), keyLen)
 }
 
 // placeOf names a call within its session: run, turn and number of the call. A call that repeats one in doubt
-// has its place, as it has its key.
+// has the place and the key of that call.
 func (st *State) placeOf(c *BatchCall) string {
 	return cmp.Or(c.First, placeIn(st.Run, st.Turn, c.Index))
 }
@@ -84,8 +84,9 @@ func ChildID(session string, run, turn, call int) string {
 	return childID(session, placeIn(run, turn, call))
 }
 
-// Outer is the other way round: the id of the session in whose call another one was made, or its digest. The
-// seed of the other's record says whether it was made so, because its id is what anybody may have chosen.
+// Outer reverses [State.Child]: it returns the id, or its digest, of the session in whose call the session id
+// was made. It compares the recorded seed, because anybody may have chosen an id of that form. is reports
+// whether the session was made so.
 func Outer(id, seed string) (outer string, is bool) {
 	outer = id
 	for range 3 {
@@ -118,8 +119,8 @@ func appendPart[T string | []byte](dst []byte, part T) []byte {
 	return append(append(strconv.AppendInt(dst, int64(len(part)), 10), ':'), part...)
 }
 
-// recent is how many messages at the start of a run identify its request: the prompt and those before it.
-const recent = 8
+// requestMessages is the most messages that identify the request of a run: the last ones when it begins.
+const requestMessages = 8
 
 // appendRequest appends what identifies the run's request in its session: its id, or the digest of what was
 // said last when the run began.
@@ -138,8 +139,8 @@ func (st *State) digestRequest() {
 		return
 	}
 	var text []byte
-	all := make([]byte, 0, usual)
-	said := st.transcript.From(max(0, st.Began-recent))[:min(recent, st.Began)]
+	all := make([]byte, 0, hashBufferSize)
+	said := st.transcript.From(max(0, st.Began-requestMessages))[:min(requestMessages, st.Began)]
 	for n := range said {
 		declared, err := canon.AppendDeclared(text[:0], &said[n])
 		if err != nil { // not UTF-8, so it cannot be recorded
@@ -154,7 +155,7 @@ func (st *State) digestRequest() {
 // setKey sets the idempotency key of a call: that of the call in doubt that it repeats, or a new one. The
 // number of its action counts from the start of the run, so that the same run made again has the same keys.
 func (s *step) setKey(c *BatchCall, twins int, arguments []byte) {
-	if again := s.openCall(c.Tool, arguments, twins); again != nil {
+	if again := s.repeatedDoubt(c.Tool, arguments, twins); again != nil {
 		c.Key, c.First, c.Consumed = again.Key, again.First, again.Consumed
 		return
 	}

@@ -13,7 +13,8 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// doubting ends a sentence about a call without a result: of its effect, if it can have one, nobody knows.
+// doubting ends a sentence about a call without a result. Unless the call is read-only, it says that its
+// effect is unknown.
 func (c *BatchCall) doubting(end, and string) string {
 	if c.ReadOnly {
 		return end + "."
@@ -21,8 +22,8 @@ func (c *BatchCall) doubting(end, and string) string {
 	return end + and + " its effect may or may not have happened."
 }
 
-// lost returns the text for a call that ended without a result.
-func (c *BatchCall) lost(v Verdict) string {
+// lostText returns the text for a call that ended without a result.
+func (c *BatchCall) lostText(v Verdict) string {
 	switch {
 	case v == Unknown:
 		return c.doubting("The outcome of this call is not known", ":")
@@ -60,7 +61,7 @@ func (s *step) toolLost(c *BatchCall, end *ToolEnd) error {
 func (s *step) lost(c *BatchCall, v Verdict, f fault.Failure) {
 	verdict := s.toolVerdict(c, v, f)
 	if verdict.Retry {
-		s.decidedTransport(s.callPosition(c), f, verdict)
+		s.followTransport(s.callPosition(c), f, verdict)
 		c.Transport++
 		c.Waited = backoff.Sum(c.Waited, verdict.Delay)
 		return
@@ -86,7 +87,7 @@ func (s *step) toolVerdict(c *BatchCall, v Verdict, f fault.Failure) policy.Deci
 	}
 	p := s.transportOf(c.Tool)
 	if v == TryLater {
-		p = asked(p, f.Class)
+		p = retrying(p, f.Class)
 	}
 	d := s.transportVerdict(p, s.callPosition(c), c.Waited, &f)
 	if d.Retry && d.Delay == 0 && v == TryLater && p.MaxAttempts == policy.Unlimited {
@@ -101,9 +102,9 @@ func (s *step) toolVerdict(c *BatchCall, v Verdict, f fault.Failure) policy.Deci
 // the tool nor the policy waits. Without it the run would spin.
 const leastLater = time.Second
 
-// asked returns the policy for a call that its tool asks to try again. The class is retried even if the
+// retrying returns the policy for a call that its tool asks to try again. The class is retried even if the
 // policy does not list it.
-func asked(p *policy.RetryPolicy, class fault.Class) *policy.RetryPolicy {
+func retrying(p *policy.RetryPolicy, class fault.Class) *policy.RetryPolicy {
 	if p.Retries(class) {
 		return p
 	}
@@ -120,8 +121,8 @@ func (s *step) endLost(c *BatchCall, v Verdict, f fault.Failure, verdict policy.
 		verdict = over
 	}
 	d := s.recordTransport(s.callPosition(c), f, verdict, s.charged(c.Tool))
-	s.failed(c, f.Class, textOfFailure(&f))
-	s.hearToolFailed(c, f.Class, f.Message, c.inDoubt())
+	s.recordToolFailure(c, f.Class, textOfFailure(&f))
+	s.notifyToolFailed(c, f.Class, f.Message, c.inDoubt())
 	if verdict.Reason == policy.ReasonToolBudget || verdict.Reason == policy.ReasonRunBudget {
 		s.exhaust(d, f)
 	}
@@ -129,10 +130,10 @@ func (s *step) endLost(c *BatchCall, v Verdict, f fault.Failure, verdict policy.
 		s.giveBack(c)
 	}
 	if c.Status == callDoubtful {
-		s.leaveOpen(c)
+		s.addDoubt(c)
 	}
 	s.uncharge(c)
-	c.end(callLost, c.lost(v))
+	c.end(callLost, c.lostText(v))
 }
 
 // callPosition returns the position of a call on the transport plane.
@@ -164,7 +165,7 @@ type doubt struct {
 	// Place and SessionPlace are those of [BatchCall].
 	Place        bool `json:"place,omitempty"`
 	SessionPlace bool `json:"session_place,omitempty"`
-	// First and Consumed are those of [BatchCall]; First is also set of a call that repeats none.
+	// First and Consumed are those of [BatchCall], but First is also set for a call that repeats none.
 	First    string        `json:"first,omitempty"`
 	Consumed policy.Charge `json:"consumed,omitzero"`
 }
@@ -178,7 +179,6 @@ type CallRef struct {
 	Key string `json:"key"`
 }
 
-// ref names the call.
 func (c *BatchCall) ref() CallRef { return CallRef{c.Tool, c.ID, c.Key} }
 
 // doubtful returns the calls in doubt, in the order of their ends.
@@ -189,10 +189,9 @@ func (st *State) doubtful() (all []CallRef) {
 	return all
 }
 
-// openCall returns the call in doubt that a call repeats, or nil. Its arguments are in the form of [exact].
-// twins is how many identical calls precede it in the reply: among several calls in doubt it selects the one
-// at that index.
-func (st *State) openCall(tool string, arguments []byte, twins int) *doubt {
+// repeatedDoubt returns the call in doubt that a call repeats, or nil. arguments are in the form of [exact].
+// twins is the number of identical calls before it in the reply, and selects among equal calls in doubt.
+func (st *State) repeatedDoubt(tool string, arguments []byte, twins int) *doubt {
 	for n := range st.InDoubt {
 		d := &st.InDoubt[n]
 		if d.Tool != tool || !bytes.Equal(d.Arguments, arguments) {
@@ -209,8 +208,8 @@ func (st *State) openCall(tool string, arguments []byte, twins int) *doubt {
 // inDoubt reports that the call may have had an effect that nobody knows of.
 func (c *BatchCall) inDoubt() bool { return c.Status == callDoubtful && !c.ReadOnly }
 
-// leaveOpen records a call that ended in doubt, unless its tool has no effects.
-func (s *step) leaveOpen(c *BatchCall) {
+// addDoubt records a call that ended in doubt, unless its tool is read-only.
+func (s *step) addDoubt(c *BatchCall) {
 	s.closeDoubt(c)
 	if c.ReadOnly {
 		return
@@ -259,8 +258,8 @@ func (st *State) Warned() []string {
 	return all
 }
 
-// failed records a call that failed.
-func (s *step) failed(c *BatchCall, class fault.Class, text string) {
+// recordToolFailure records a call that failed.
+func (s *step) recordToolFailure(c *BatchCall, class fault.Class, text string) {
 	s.failures = s.failures.Append(ToolFailure{CallRef: c.ref(), Class: class, Text: text, ReadOnly: c.ReadOnly})
 }
 
@@ -274,8 +273,8 @@ func (s *step) uncharge(c *BatchCall) {
 	if s.find(c.Tool) == nil {
 		return
 	}
-	a, settled := *s.open(c.Tool), s.Batch.settled(c.Tool)
-	s.shut(c.Tool)
+	a, settled := *s.open(c.Tool), s.Batch.decided(c.Tool)
+	s.close(c.Tool)
 	if !settled && a.Attempt <= 1 {
 		return
 	}

@@ -19,8 +19,9 @@ type Notice struct {
 	Action string `json:"action,omitempty"`
 }
 
-// hear adds an event for the reducers if one is bound to it. Otherwise the payload takes no memory.
-func hear[T any](s *step, name, action string, payload T) {
+// notify adds an event for the reducers if one is bound to it. Otherwise payload costs no memory: hence the
+// type parameter.
+func notify[T any](s *step, name, action string, payload T) {
 	if !slices.Contains(s.kept.Hears, name) {
 		return
 	}
@@ -31,39 +32,39 @@ func hear[T any](s *step, name, action string, payload T) {
 	s.Notices = append(slices.Clip(s.Notices), Notice{session.Event{Name: name, Payload: raw}, action})
 }
 
-func (s *step) hearReply(m *message.Reply) {
-	hear(s, session.EventReplied, AnswerAction, session.RepliedEvent{
+func (s *step) notifyReply(m *message.Reply) {
+	notify(s, session.EventReplied, AnswerAction, session.RepliedEvent{
 		Turn: s.Turn, Text: m.Text, Calls: m.Calls, Model: m.Model, Finish: m.Finish, Usage: m.Usage,
 	})
 }
 
-func (s *step) hearAttempt(d *Decision) {
+func (s *step) notifyAttempt(d *Decision) {
 	if d.Class == "" {
 		return
 	}
-	hear(s, session.EventAttemptFailed, d.Action, session.AttemptFailedEvent{
+	notify(s, session.EventAttemptFailed, d.Action, session.AttemptFailedEvent{
 		Action: d.Action, Attempt: d.Attempt, MaxAttempts: d.MaxAttempts, Plane: d.Plane, Class: d.Class,
 		Retry: d.Retry, Delay: d.Delay, Reason: d.Reason, Feedback: d.Feedback,
 	})
 }
 
-func (s *step) hearToolFailed(c *BatchCall, class fault.Class, text string, inDoubt bool) {
-	hear(s, session.EventToolFailed, c.Tool, session.ToolFailedEvent{
+func (s *step) notifyToolFailed(c *BatchCall, class fault.Class, text string, inDoubt bool) {
+	notify(s, session.EventToolFailed, c.Tool, session.ToolFailedEvent{
 		Tool: c.Tool, CallID: c.ID, Arguments: c.Arguments, Class: class, Message: text,
 		InDoubt:  inDoubt,
 		Progress: c.Progress,
 	})
 }
 
-func (s *step) hearExhausted(x *Question) {
-	hear(s, session.EventExhausted, x.Action, session.ExhaustedEvent{
+func (s *step) notifyExhausted(x *Question) {
+	notify(s, session.EventExhausted, x.Action, session.ExhaustedEvent{
 		Action: x.Action, Attempt: x.Attempt, MaxAttempts: x.MaxAttempts, Plane: x.Plane,
 		Class: x.Failure.Class, Reason: x.Reason,
 	})
 }
 
-func (s *step) hearEnd(o *Outcome) {
-	hear(s, session.EventRunEnded, AnswerAction, session.RunEndedEvent{
+func (s *step) notifyEnd(o *Outcome) {
+	notify(s, session.EventRunEnded, AnswerAction, session.RunEndedEvent{
 		OK: o.OK, Reason: o.Reason, Degraded: o.Degraded, Text: o.Text, Value: o.Value, Usage: o.Usage,
 		Turns: o.Turns,
 	})
@@ -87,7 +88,7 @@ func (s *step) reduced() error {
 	}
 	s.Notices, s.kept.Next = nil, ""
 	for n := range heard {
-		if err := s.heard(&heard[n], &s.ev.Reductions[n]); err != nil {
+		if err := s.noticeReduced(&heard[n], &s.ev.Reductions[n]); err != nil {
 			return err
 		}
 	}
@@ -98,8 +99,8 @@ func (s *step) reduced() error {
 	return s.proceed(next)
 }
 
-// heard takes the result of the reducers for one notice.
-func (s *step) heard(n *Notice, r *Reduced) error {
+// noticeReduced takes the result of the reducers for one notice.
+func (s *step) noticeReduced(n *Notice, r *Reduced) error {
 	p := s.policyOf(n.Action)
 	if err := s.reduce(r); err != nil || r.Error == nil || s.Outcome != nil || s.kept.Exhausted != nil ||
 		p.OnReducerError != policy.ReducerStopsRun {
@@ -113,7 +114,7 @@ func (s *step) heard(n *Notice, r *Reduced) error {
 		d.Attempt = max(a.Attempt, 1)
 	}
 	f, _ := ReducerFailure(n.Action, r.Error)
-	s.decided(d, f.Issues)
+	s.recordDecision(d, f.Issues)
 	s.exhaust(d, f)
 	return nil
 }

@@ -42,27 +42,27 @@ func (s *step) keepMade(c *BatchCall) {
 	}
 }
 
-// beyond returns the issue of a call beyond the most successes of its tool, or nil. more are the places that
-// calls before it in the reply take.
+// beyond returns the issue of a call beyond the most successes of its tool, or nil. more is the number of
+// places that earlier calls of the reply take.
 func (st *State) beyond(tool string, more int) *fault.Issue {
 	p := st.PolicyOf(policy.Target{Tool: tool})
-	for _, cap := range [...]struct {
+	for _, limit := range [...]struct {
 		most, taken int
 		within      string
 	}{
-		{p.MaxSuccesses, placesOfTool(st.kept.Places, tool), "a run"},
+		{p.MaxSuccesses, countOf(st.kept.Places, tool), "a run"},
 		{p.MaxSessionSuccesses, st.Session.Successes(tool), "a session"},
 	} {
-		if cap.most != policy.Unlimited && cap.taken+more >= cap.most {
+		if limit.most != policy.Unlimited && limit.taken+more >= limit.most {
 			return &fault.Issue{Rule: fault.RuleMaxSuccesses, Source: fault.FromReply,
-				Expected: "at most " + several.Of(cap.most, "successful call") + " in " + cap.within}
+				Expected: "at most " + several.Of(limit.most, "successful call") + " in " + limit.within}
 		}
 	}
 	return nil
 }
 
-// placesOfTool returns the number of calls of a tool that count under its caps.
-func placesOfTool(all []session.Count, tool string) int {
+// countOf returns the number of calls of a tool that count under its caps.
+func countOf(all []session.Count, tool string) int {
 	if at, there := placeOf(all, tool); there {
 		return all[at].N
 	}
@@ -74,8 +74,8 @@ func placeOf(all []session.Count, tool string) (at int, there bool) {
 		func(c session.Count, name string) int { return strings.Compare(c.Tool, name) })
 }
 
-// take adds n to the count of a tool. It changes the slice.
-func take(all []session.Count, tool string, n int) []session.Count {
+// addCount adds n to the count of a tool. It changes the slice.
+func addCount(all []session.Count, tool string, n int) []session.Count {
 	at, there := placeOf(all, tool)
 	if !there {
 		all = slices.Insert(all, at, session.Count{Tool: tool})
@@ -97,7 +97,7 @@ func (s *step) place(c *BatchCall) {
 		return
 	}
 	c.Place = true
-	s.kept.Places = take(slices.Clone(s.kept.Places), c.Tool, 1)
+	s.kept.Places = addCount(slices.Clone(s.kept.Places), c.Tool, 1)
 	if s.policyOf(c.Tool).MaxSessionSuccesses != policy.Unlimited {
 		c.SessionPlace = true
 		s.Session = s.Session.AddSuccesses(c.Tool, 1)
@@ -114,10 +114,10 @@ func (s *step) doubtOf(key string) *doubt {
 	return nil
 }
 
-// giveBack gives the place of a call back that is known to have had no effect.
+// giveBack gives back the place of a call that is known to have had no effect.
 func (s *step) giveBack(c *BatchCall) {
 	if c.Place {
-		s.kept.Places = take(slices.Clone(s.kept.Places), c.Tool, -1)
+		s.kept.Places = addCount(slices.Clone(s.kept.Places), c.Tool, -1)
 	}
 	if c.SessionPlace {
 		s.Session = s.Session.AddSuccesses(c.Tool, -1)
@@ -171,11 +171,12 @@ func (b *Batch) Answered(n int) (c *BatchCall, ok bool) {
 	return b.repeated(n), true
 }
 
-// pollAt returns when a call of a tool that polls may begin; zero for any other call.
-func (s *step) pollAt(c *BatchCall) (at poll) {
+// pollAt returns the poll that a call of a tool that polls repeats, with the earliest time of the call as its
+// At; zero for any other call.
+func (s *step) pollAt(c *BatchCall) poll {
 	every := s.policyOf(c.Tool).Polling
 	if every == 0 || c.Transport > 1 || c.Status == callDoubtful {
-		return at
+		return poll{}
 	}
 	for _, p := range s.kept.Polls {
 		if p.Same == c.polled() {
@@ -183,10 +184,10 @@ func (s *step) pollAt(c *BatchCall) (at poll) {
 			return p
 		}
 	}
-	return at
+	return poll{}
 }
 
-// maxPolls is the most calls whose last poll is kept.
+// maxPolls is the most polls that are kept.
 const maxPolls = 32
 
 // notePoll keeps when a call of a tool that polls ended.

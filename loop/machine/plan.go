@@ -11,7 +11,7 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// exhaust records that the action of a decision is exhausted. Of several in one reply the first counts.
+// exhaust records that the action of a decision is exhausted. The first in a reply counts.
 func (s *step) exhaust(d *Decision, f fault.Failure) {
 	if s.kept.Exhausted == nil {
 		s.kept.Exhausted = &Question{Position: d.Position, Plane: d.Plane, Exhausted: true, Decision: d.Decision,
@@ -22,7 +22,7 @@ func (s *step) exhaust(d *Decision, f fault.Failure) {
 		if d.Plane == fault.Transport && s.Batch != nil {
 			s.kept.Exhausted.Tool = d.Action
 		}
-		s.hearExhausted(s.kept.Exhausted)
+		s.notifyExhausted(s.kept.Exhausted)
 	}
 }
 
@@ -58,17 +58,17 @@ func (s *step) afterExhaustion(p *Plan) error {
 	return s.fallBack(p)
 }
 
-// afterFailure carries out a plan about a failure that the planner was asked about before the policy is
-// followed. One that asks people was refused.
+// afterFailure carries out a plan about a failure on which the policy is not followed yet. A plan that asks
+// people was refused before.
 func (s *step) afterFailure(p *Plan, c *Question) error {
 	switch p.Do {
 	case Follow:
 		return s.followPolicy(c)
 	case Abort:
-		s.decidedTransport(c.Position, c.Failure, policy.Decision{Reason: policy.ReasonPlanner})
+		s.followTransport(c.Position, c.Failure, policy.Decision{Reason: policy.ReasonPlanner})
 		return s.abort()
 	case Degrade:
-		s.decidedTransport(c.Position, c.Failure, policy.Decision{Reason: policy.ReasonPlanner})
+		s.followTransport(c.Position, c.Failure, policy.Decision{Reason: policy.ReasonPlanner})
 		return s.degrade(p)
 	}
 	return s.sendAgain(p, c)
@@ -98,7 +98,7 @@ func (s *step) peopleAsked() *Plan {
 	if s.Config.Single || p.Exhausted != policy.ExhaustedAsk {
 		return nil
 	}
-	return &Plan{Do: AskPeople, Delay: max(p.Timeout, 0)} // without an end
+	return &Plan{Do: AskPeople, Delay: max(p.Timeout, 0)} // 0 is without an end
 }
 
 // abort ends the run with the exhaustion.
@@ -137,7 +137,7 @@ func (s *step) adopt(p *Plan) {
 	}
 }
 
-// fallBack closes the exhausted action and continues with what came next.
+// fallBack closes the exhausted action and goes on with what was next.
 func (s *step) fallBack(p *Plan) error {
 	if s.outlasts(p.Delay) {
 		x, stop := *s.kept.Exhausted, s.tooLate(p.Delay)
@@ -146,7 +146,7 @@ func (s *step) fallBack(p *Plan) error {
 		return nil
 	}
 	if s.kept.Exhausted.Plane == fault.Correction {
-		s.shut(s.kept.Exhausted.Action)
+		s.close(s.kept.Exhausted.Action)
 	}
 	if s.kept.Exhausted.Cycle != nil {
 		s.startOver()
@@ -173,7 +173,7 @@ func (s *step) fallBack(p *Plan) error {
 func (s *step) skipBatch() {
 	for _, c := range s.Batch.Calls {
 		if !c.Ended() {
-			s.shut(c.Tool)
+			s.close(c.Tool)
 		}
 	}
 	s.endBatch("Not run.")
@@ -197,10 +197,10 @@ func (s *step) endBatch(text string) {
 		switch c := s.call(n); {
 		case slices.Contains(s.ev.Begun, n):
 			c.end(callLost, c.stopped())
-			s.leaveOpen(c)
+			s.addDoubt(c)
 		case c.Status == callDoubtful:
-			c.end(callLost, c.lost(Broke))
-			s.leaveOpen(c)
+			c.end(callLost, c.lostText(Broke))
+			s.addDoubt(c)
 		default:
 			s.giveBack(c)
 			c.end(callNotRun, text)
@@ -226,7 +226,7 @@ func (s *step) consulted(class fault.Class) bool {
 	return s.Config.Planner && slices.Contains(s.Config.Consult, class)
 }
 
-// consult has the planner asked about a failure.
+// consult makes a failure a question for the planner.
 func (s *step) consult(c Question) {
 	if s.limits != nil {
 		c.RateLimit = *s.limits
@@ -234,8 +234,8 @@ func (s *step) consult(c Question) {
 	s.kept.Consult = &c
 }
 
-// followPolicy follows the policy's decision on a failure. If that is to stop, the planner is not asked
-// again.
+// followPolicy follows the policy's decision on a failure. If the decision is to stop, the planner is not
+// asked again.
 func (s *step) followPolicy(c *Question) error {
 	if c.Denied {
 		s.kept.Patient = true
@@ -260,14 +260,14 @@ func (s *step) leaveConsult(why policy.Reason) {
 // starts with its first attempt.
 func (s *step) sendAgain(p *Plan, c *Question) error {
 	if s.outlasts(p.Delay) {
-		s.decidedTransport(c.Position, c.Failure, s.tooLate(p.Delay))
+		s.followTransport(c.Position, c.Failure, s.tooLate(p.Delay))
 		return s.abort()
 	}
 	s.adopt(p)
 	if c.Denied {
 		s.wait(fault.Transport, p.Delay, policy.ReasonPlanner)
 	} else {
-		s.decidedTransport(c.Position, c.Failure,
+		s.followTransport(c.Position, c.Failure,
 			policy.Decision{Retry: true, Delay: p.Delay, Reason: policy.ReasonPlanner})
 	}
 	switch {
@@ -276,7 +276,7 @@ func (s *step) sendAgain(p *Plan, c *Question) error {
 	case c.Denied:
 		s.kept.Patient = true
 	default:
-		s.spend(p.Delay)
+		s.countRequest(p.Delay)
 	}
 	if p.Prompt != "" {
 		s.say(message.Message{Role: message.User, Text: p.Prompt})

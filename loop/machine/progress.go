@@ -31,13 +31,13 @@ type finishedCall struct {
 
 // Cycle is a sequence of 1 to 4 calls that was repeated, and whose results stayed the same.
 type Cycle struct {
-	// Rounds are the complete rounds that count: of an interrupted cycle maybe fewer than were made.
+	// Rounds are the complete rounds that count. For an interrupted cycle they may be fewer than were made.
 	Rounds int `json:"rounds"`
 	// Calls are those of the last round, in their order.
 	Calls []CycleCall `json:"calls"`
 }
 
-// CycleCall is one call of a [Cycle], or a reply of five different calls and more, which counts as one call.
+// CycleCall is one call of a [Cycle], or a reply of five or more different calls, which counts as one call.
 type CycleCall struct {
 	Tool string `json:"tool"`
 	// Arguments and Answer are the canonical arguments, and what the model was told, cut to 256 bytes each.
@@ -114,8 +114,8 @@ type watchedCall struct {
 	others int
 }
 
-// watched returns the calls of a reply that count for cycles. Equal ones count once, because the model had
-// not seen the result when it made the second. More than a cycle may have count as one.
+// watched returns the calls of a reply that count for cycles. Equal calls count once, because the model had
+// not seen the first result when it made the second call. More calls than a cycle may have count as one.
 func (s *step) watched(b *Batch) (all []watchedCall) {
 	for _, c := range b.Calls {
 		switch c.Status {
@@ -141,8 +141,8 @@ func (s *step) watched(b *Batch) (all []watchedCall) {
 	return all
 }
 
-// together returns one call for those of a reply, in whatever order they are: that of them which ends a run
-// soonest. It is equal to no other if one of them is not.
+// together returns one call that stands for all calls of a reply: the one whose tool ends a run soonest.
+// Their order does not count. If one of them equals no other call, the result equals none.
 func (s *step) together(all []watchedCall) watchedCall {
 	one, same := all[0], make([]string, len(all))
 	for n, w := range all {
@@ -189,7 +189,7 @@ func (c *Call) digest(status callStatus, answer string, parts []message.Part) st
 	if len(c.Identity) > 0 {
 		identity = c.Identity
 	}
-	text := appendPart(appendPart(make([]byte, 0, usual), c.Tool), identity)
+	text := appendPart(appendPart(make([]byte, 0, hashBufferSize), c.Tool), identity)
 	text = appendPart(appendPart(text, string(status)), answer)
 	for n := range parts {
 		text = appendPart(text, parts[n].Data)
@@ -218,12 +218,13 @@ type reached struct {
 	limit int
 }
 
-// finished adds a call to those that are searched, and returns what its round leads to, if it completes one.
+// finished adds a call to those that are searched. If it completes a round, finished returns what that leads
+// to.
 func (s *step) finished(w watchedCall) reached {
 	f, window, all := finishedCall{Same: w.same}, s.progressOf(w.Tool, w.ReadOnly).Window, s.recent.Values()
 	alike := func(o finishedCall) bool { return o.Same == f.Same }
 	f.New = f.Same == "" || !slices.ContainsFunc(all[max(0, len(all)-window):], alike)
-	repeats := false // all calls of a completed round do
+	repeats := false // true for every call of a completed round
 	for p := 1; p <= maxPeriod; p++ {
 		in := &s.kept.InStep[p-1]
 		if n := len(all) - p; n < 0 || f.Same == "" || all[n].Same != f.Same {
@@ -240,15 +241,14 @@ func (s *step) finished(w watchedCall) reached {
 	}
 	s.recent = s.recent.Add(f, s.policies.window)
 	if repeats {
-		s.lately = s.lately.Add(w.shown(), maxPeriod)
+		s.shownCalls = s.shownCalls.Add(w.shown(), maxPeriod)
 	}
 	if f.Period == 0 {
 		return reached{}
 	}
-	return s.judge(f.Rounds, s.lately.Values()[s.lately.Len()-f.Period:])
+	return s.judge(f.Rounds, s.shownCalls.Values()[s.shownCalls.Len()-f.Period:])
 }
 
-// shown returns what is shown of a call.
 func (w *watchedCall) shown() CycleCall {
 	return CycleCall{
 		Tool: w.Tool, ReadOnly: w.ReadOnly, Others: w.others,
@@ -274,7 +274,7 @@ func inCycle(all []finishedCall, period int, same string) bool {
 	return slices.ContainsFunc(all[len(all)+1-period:], func(c finishedCall) bool { return c.Same == same })
 }
 
-// firstSeen is the round at which a cycle is seen: when its calls are made again.
+// firstSeen is the round at which a cycle is first seen.
 const firstSeen = 2
 
 // judge returns what a completed round of the calls leads to.
@@ -354,12 +354,12 @@ func (s *step) nudge(c *Cycle, stop int) {
 }
 
 func (s *step) nudgeOf(fb *feedback.RetryFeedback) message.Message {
-	texts, _ := s.share(s.Config.Limits, feedback.Item{Feedback: fb})
+	texts, _ := s.renderFeedback(s.Config.Limits, feedback.Item{Feedback: fb})
 	return message.Message{Role: message.User, Text: texts[0]}
 }
 
-// WithoutNudges returns the messages that a step has added to the transcript, but for what tells the model
-// that it repeats itself. st is the state after the step.
+// WithoutNudges returns the messages that a step has added to the transcript, without its nudges. st is the
+// state after the step, and effects are the step's.
 func (st State) WithoutNudges(said []message.Message, effects []Effect) []message.Message {
 	s := step{State: &st}
 	for _, e := range effects {
@@ -378,7 +378,7 @@ func (st State) WithoutNudges(said []message.Message, effects []Effect) []messag
 // stuck asks the planner about a cycle, or ends the run.
 func (s *step) stuck(r reached) {
 	if s.kept.Exhausted != nil {
-		return // of several the first counts
+		return // the first counts
 	}
 	tool := r.cycle.Calls[len(r.cycle.Calls)-1].Tool
 	d := &Decision{
@@ -397,11 +397,11 @@ func (s *step) stuck(r reached) {
 			Cycle: r.cycle}
 		return
 	}
-	s.decided(d, nil)
+	s.recordDecision(d, nil)
 	s.exhaust(d, f)
 }
 
 // startOver forgets the calls so far, so that a cycle counts from its first round again.
 func (s *step) startOver() {
-	s.recent, s.kept.InStep, s.lately = seq.Window[finishedCall]{}, [maxPeriod]int{}, seq.Window[CycleCall]{}
+	s.recent, s.kept.InStep, s.shownCalls = seq.Window[finishedCall]{}, [maxPeriod]int{}, seq.Window[CycleCall]{}
 }

@@ -16,16 +16,16 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// This file is what becomes of a reply, from top to bottom: it is replied, and then unusable as a whole,
-// answered, or called. Calls are judged, run, and ended one by one, until the reply has run. Decisions on
-// attempts are in action.go, what comes next in turn.go, and calls without an outcome in lost.go.
+// This file follows a reply from top to bottom: replied finds it unusable as a whole, or hands it to answered
+// or called. Calls are judged, run, and ended one by one, until ran finishes the reply. Decisions on attempts
+// are in action.go, what comes next in turn.go, and calls without an outcome in lost.go.
 
 // replied judges a model's reply.
 func (s *step) replied() error {
 	r := s.ev.Reply
 	s.use(r.Message.Usage)
 	s.chargeReply(&r.Message)
-	s.hearReply(&r.Message)
+	s.notifyReply(&r.Message)
 	if brokeOff(r.Message.Finish) {
 		s.payForAll()
 		s.requestFailed(fault.Failure{Plane: fault.Transport, Class: fault.Unavailable})
@@ -37,16 +37,15 @@ func (s *step) replied() error {
 	if f := s.wholeFault(r); f != nil {
 		return s.replyFailed(*f, "")
 	}
-	s.forget(r.Calls)
+	s.closeUnknown(r.Calls)
 	if len(r.Calls) > 0 {
 		return s.called(r)
 	}
 	return s.answered(r)
 }
 
-// echo appends the model's message unchanged, but for calls that are not shown: then what the provider keeps
-// of the message, which has all of them, is left out too. An empty message is left out, because providers
-// refuse it.
+// echo appends the model's message. If some of its calls are not shown, Opaque is left out too, because it
+// has all calls. An empty message is left out, because providers refuse it.
 func (s *step) echo(m *message.Reply) {
 	text, calls, opaque := cmp.Or(m.Text, m.Refusal), s.shown(m), m.Opaque
 	if len(calls) < len(m.Calls) {
@@ -106,14 +105,14 @@ func cutOff(f message.FinishReason) bool {
 func brokeOff(f message.FinishReason) bool { return f == message.Error || f == message.Aborted }
 
 // replyFailed charges a reply that failed as a whole to the answer, or to the tool that the failure names.
-// same is what the model proposed.
-func (s *step) replyFailed(f fault.Failure, same string) error {
+// proposal is what the model proposed.
+func (s *step) replyFailed(f fault.Failure, proposal string) error {
 	name := cmp.Or(f.Tool, AnswerAction)
-	s.another(name)
-	d := s.fail(name, &f, same, "")
+	s.beginAttempt(name)
+	d := s.fail(name, &f, proposal, "")
 	if r := s.ev.Reply; r != nil && len(r.Message.Calls) > 0 {
 		shown := s.shown(&r.Message)
-		answers := unanswered(shown, "Not run: the reply as a whole could not be used.")
+		answers := answerAll(shown, "Not run: the reply as a whole could not be used.")
 		if all := len(r.Message.Calls); all > len(shown) {
 			answers[len(answers)-1].Answer += fmt.Sprintf(" It had %d calls; the others are left out here.", all)
 		}
@@ -122,8 +121,8 @@ func (s *step) replyFailed(f fault.Failure, same string) error {
 	return s.askAnew(d, f.Issues)
 }
 
-// unanswered gives all calls of a reply the same answer.
-func unanswered(calls []message.Call, text string) []*BatchCall {
+// answerAll gives all calls of a reply, which are not run, the same answer.
+func answerAll(calls []message.Call, text string) []*BatchCall {
 	answers := make([]*BatchCall, len(calls))
 	for n, c := range calls {
 		answers[n] = &BatchCall{ToolRun: ToolRun{Call: Call{ID: c.ID, Tool: c.Name}}, Answer: text}
@@ -141,9 +140,9 @@ func (s *step) askAnew(d *Decision, issues []fault.Issue) error {
 	return s.proceed(nextTurn)
 }
 
-// forget closes the actions of unknown tools that a reply no longer calls, because they can never pass. They
-// still count in the run's budget of unknown tools.
-func (s *step) forget(calls []Call) {
+// closeUnknown closes the actions of unknown tools that a reply no longer calls, because they can never pass.
+// They still count in the run's budget of unknown tools.
+func (s *step) closeUnknown(calls []Call) {
 	if !slices.ContainsFunc(s.Actions, func(a action) bool { return a.Unknown }) {
 		return
 	}
@@ -151,7 +150,7 @@ func (s *step) forget(calls []Call) {
 	for n := range calls {
 		called[calls[n].Tool] = true
 	}
-	s.shutAll(func(a action) bool { return a.Unknown && !called[a.Name] })
+	s.closeWhere(func(a action) bool { return a.Unknown && !called[a.Name] })
 }
 
 // answered judges a final answer.
@@ -165,19 +164,19 @@ func (s *step) answered(r *Reply) error {
 		f := fault.Failure{Plane: fault.Correction, Class: fault.StructuredOutput, Issues: a.Issues}
 		return s.replyFailed(f, r.Message.Text)
 	case a.Reduced != nil && a.Reduced.Error != nil:
-		s.another(AnswerAction)
+		s.beginAttempt(AnswerAction)
 		s.Session = s.Session.AddReducerError(*a.Reduced.Error)
 		f, _ := ReducerFailure(AnswerAction, a.Reduced.Error)
 		return s.askAnew(s.refused(AnswerAction, a.Reduced.Error, r.Message.Text), f.Issues)
-	case s.mustHear():
-		s.shut(AnswerAction)
+	case s.hasUserMessages():
+		s.close(AnswerAction)
 		s.keepTurn(s.from, projection.Turn{Passed: []string{AnswerAction}})
 		return s.proceed(nextTurn)
 	}
 	if err := s.reduce(a.Reduced); err != nil {
 		return err
 	}
-	s.another(AnswerAction)
+	s.beginAttempt(AnswerAction)
 	s.pass(AnswerAction, policy.ReasonAccepted)
 	s.keepTurn(s.from, projection.Turn{Passed: []string{AnswerAction}})
 	s.stop(Outcome{OK: true, Text: r.Message.Text, Value: a.Value, Reason: policy.ReasonAccepted})
@@ -187,25 +186,25 @@ func (s *step) answered(r *Reply) error {
 // called judges the calls of a reply. Invalid calls are charged, one attempt per tool, and answered with
 // feedback. Valid calls are run, unless the policy wants all or nothing, or calls are the answer.
 func (s *step) called(r *Reply) error {
-	b, same := s.newBatch(r)
-	bad := s.judgeCalls(b, same)
-	hears := s.Config.CallsOnly && s.mustHear()
+	b, arguments := s.newBatch(r)
+	bad := s.judgeCalls(b, arguments)
+	userFirst := s.Config.CallsOnly && s.hasUserMessages()
 	skip := bad > 0 && (s.Policy.AllOrNothing || s.Config.CallsOnly)
 	decided := make(map[string]*Decision)
 	for _, tool := range b.tools() {
 		failed := b.of(tool, callInvalid)
 		if len(failed) > 0 || !skip {
-			s.another(tool)
+			s.beginAttempt(tool)
 		}
 		if !skip {
-			s.goOn(b, tool)
+			s.resumeProgress(b, tool)
 		}
 		if len(failed) > 0 {
 			decided[tool] = s.callsFailed(tool, failed)
 		}
 	}
 	if bad > 0 {
-		s.answerBad(b, decided)
+		s.answerInvalid(b, decided)
 	}
 	for n, c := range b.Calls {
 		c.Raw, c.Class, c.Issues = "", "", nil
@@ -213,16 +212,16 @@ func (s *step) called(r *Reply) error {
 		case c.Ended():
 		case skip:
 			c.end(callNotRun, notRun)
-		case hears:
-			c.end(callNotRun, stopped)
+		case userFirst:
+			c.end(callNotRun, userSpokeFirst)
 		default:
 			c.Transport = 1
-			s.setKey(c, len(b.twins(n, same)), same[n])
+			s.setKey(c, len(b.twins(n, arguments)), arguments[n])
 			s.place(c)
 		}
 	}
 	switch {
-	case s.Config.CallsOnly && bad == 0 && !hears:
+	case s.Config.CallsOnly && bad == 0 && !userFirst:
 		s.accept(b)
 		return nil
 	case bad == len(b.Calls) && s.kept.Exhausted == nil:
@@ -236,27 +235,27 @@ func (s *step) called(r *Reply) error {
 
 const notRun = "Not run: another call of the same reply could not be used. Send all calls again."
 
-// newBatch returns the batch of a reply's calls, which have what is wrong with them until they are judged,
-// and the arguments of each in the form of [exact].
-func (s *step) newBatch(r *Reply) (b *Batch, same [][]byte) {
+// newBatch returns the batch of a reply's calls, and the arguments of each in the form of [exact]. The calls
+// have their Class and Issues until they are judged.
+func (s *step) newBatch(r *Reply) (b *Batch, arguments [][]byte) {
 	b = &Batch{Calls: make([]*BatchCall, len(r.Calls)), batchKept: batchKept{Native: r.Native, From: s.from}}
 	all := make([]BatchCall, len(r.Calls))
-	same = make([][]byte, len(r.Calls))
+	arguments = make([][]byte, len(r.Calls))
 	for n := range all {
 		c := &all[n]
 		c.Index, c.Call = n, r.Calls[n]
-		b.Calls[n], same[n] = c, c.exact()
+		b.Calls[n], arguments[n] = c, c.exact()
 	}
-	return b, same
+	return b, arguments
 }
 
-// judgeCalls decides which calls of a reply are not run: invalid ones, those that equal another one, and
-// those beyond the most successes of their tool. It returns the number of those that are, or become, invalid.
-func (s *step) judgeCalls(b *Batch, same [][]byte) (bad int) {
+// judgeCalls decides which calls of a reply are not run: invalid ones, those that equal another call, and
+// those beyond the most successes of their tool. It returns the number of invalid calls.
+func (s *step) judgeCalls(b *Batch, arguments [][]byte) (bad int) {
 	taken := make(map[string]int) // places under caps that calls of this reply take
 	for n, c := range b.Calls {
 		if c.Class == "" && !s.Config.CallsOnly { // else the caller runs the calls
-			s.judgeCall(c, same[n], b.twins(n, same), taken)
+			s.judgeCall(c, arguments[n], b.twins(n, arguments), taken)
 		}
 		if c.Class != "" {
 			c.Status = callInvalid
@@ -269,7 +268,7 @@ func (s *step) judgeCalls(b *Batch, same [][]byte) (bad int) {
 // judgeCall decides on a valid call with twins before it in its reply. One that repeats a call in doubt is
 // run, and has the place of that call.
 func (s *step) judgeCall(c *BatchCall, exact []byte, twins []*BatchCall, taken map[string]int) {
-	if s.openCall(c.Tool, exact, len(twins)) != nil {
+	if s.repeatedDoubt(c.Tool, exact, len(twins)) != nil {
 		return
 	}
 	s.equal(c, twins, s.made(c.Tool, exact))
@@ -281,7 +280,7 @@ func (s *step) judgeCall(c *BatchCall, exact []byte, twins []*BatchCall, taken m
 	}
 }
 
-// equal decides on a call that equals others of its reply before it, or one that was made in the run.
+// equal decides on a call that equals earlier ones of its reply, or one that was made in the run.
 func (s *step) equal(c *BatchCall, twins []*BatchCall, made *madeCall) {
 	first := slices.IndexFunc(twins, func(o *BatchCall) bool { return o.Status == callOpen })
 	if first < 0 && made == nil {
@@ -308,7 +307,7 @@ func (s *step) equal(c *BatchCall, twins []*BatchCall, made *madeCall) {
 	}
 }
 
-// refuse makes a call invalid for an issue, or for none.
+// refuse makes a call invalid for an issue; without one it does nothing.
 func (c *BatchCall) refuse(i *fault.Issue) {
 	if i != nil {
 		c.Class, c.Issues = fault.ToolValidation, []fault.Issue{*i}
@@ -320,17 +319,17 @@ func (s *step) callsFailed(tool string, failed []*BatchCall) *Decision {
 	f := fault.Failure{
 		Plane: fault.Correction, Class: failed[0].Class, Tool: tool, Issues: fault.SortIssues(union(failed)),
 	}
-	same := ""
+	proposal := ""
 	if s.policyOf(tool).NoProgress > 0 {
-		same = proposed(failed)
+		proposal = proposed(failed)
 	}
-	return s.fail(tool, &f, same, "")
+	return s.fail(tool, &f, proposal, "")
 }
 
 // maxUnion is the most issues that are kept for several calls of one tool in one reply.
 const maxUnion = 1000
 
-// union returns the issues of the invalid calls of a tool; those of several calls up to maxUnion.
+// union returns the issues of the invalid calls of a tool; of several calls at most maxUnion.
 func union(failed []*BatchCall) []fault.Issue {
 	all := slices.Clip(failed[0].Issues)
 	if len(failed) == 1 {
@@ -356,9 +355,9 @@ func proposed(failed []*BatchCall) string {
 	return string(same)
 }
 
-// goOn gives the calls of a tool the progress of those that asked again before, in call order. If there are
-// more or fewer calls than asked, nobody knows which is which, and none gets any.
-func (s *step) goOn(b *Batch, tool string) {
+// resumeProgress gives the calls of a tool the progress of the earlier ones that asked again, in call order.
+// With another number of calls than asked, none gets any, because nobody knows which is which.
+func (s *step) resumeProgress(b *Batch, tool string) {
 	a, good := s.find(tool), b.of(tool, callOpen, callRepeated)
 	if a == nil || len(good) == 0 {
 		return
@@ -383,7 +382,7 @@ func (s *step) accept(b *Batch) {
 
 // runCalls asks to run the calls of the batch without an answer. If there are none, it finishes the reply.
 func (s *step) runCalls() error {
-	if s.Batch.left() == 0 {
+	if s.Batch.unfinished() == 0 {
 		return s.ran()
 	}
 	if s.mustWait(nextTools) {
@@ -419,14 +418,14 @@ func (s *step) toolEnded() error {
 		return err
 	}
 	b.Cursor = b.pending(end.Index + 1)
-	s.used(b, c, end)
+	s.countAnswer(b, c, end)
 	s.notePoll(c)
 	switch more := b.Cursor < len(b.Calls); {
 	case more && s.kept.Exhausted != nil && !s.Config.Planner && s.peopleAsked() == nil:
 		return s.abort() // the run has ended, so the remaining calls are not run
 	case more:
 		return nil
-	case s.kept.Exhausted == nil && b.left() == 0:
+	case s.kept.Exhausted == nil && b.unfinished() == 0:
 		return s.ran()
 	}
 	return s.proceed(nextTools)
@@ -436,7 +435,7 @@ func (s *step) toolEnded() error {
 func (s *step) outcome(c *BatchCall, end *ToolEnd) error {
 	asks := s.asksAgain(c, end)
 	if !asks {
-		s.chose(c)
+		s.noteChosen(c)
 	}
 	switch end.Verdict {
 	case Broke, TryLater, Unknown:
@@ -449,8 +448,8 @@ func (s *step) outcome(c *BatchCall, end *ToolEnd) error {
 	}
 	s.closeDoubt(c)
 	if end.InDoubt {
-		c.Doubt = !c.ReadOnly && end.Verdict != Failed // whose words say so themselves
-		s.leaveOpen(c)
+		c.Doubt = !c.ReadOnly && end.Verdict != Failed // the words for a failed tool say so already
+		s.addDoubt(c)
 	}
 	switch {
 	case asks:
@@ -464,8 +463,8 @@ func (s *step) outcome(c *BatchCall, end *ToolEnd) error {
 		"denied", end.Verdict))
 }
 
-// chose notes that a call has ended that was required.
-func (s *step) chose(c *BatchCall) {
+// noteChosen notes that a required call has ended.
+func (s *step) noteChosen(c *BatchCall) {
 	if choice := s.Config.ToolChoice; choice == message.AnyTool || choice == message.ToolChoice(c.Tool) {
 		s.kept.Chosen = true
 	}
@@ -543,26 +542,26 @@ func textIn(result json.RawMessage) (text string, is bool) {
 	return text, is
 }
 
-// correctCall returns the text for a call that failed. decide decides on its action, unless another call of
-// the reply has.
+// correctCall returns the text for a call that failed. decide decides on its action. It is not called if
+// another call of the reply has decided.
 func (s *step) correctCall(
 	c *BatchCall, f *fault.Failure, detail string, decide func() *Decision,
 ) string {
-	if s.Batch.settled(c.Tool) {
+	if s.Batch.decided(c.Tool) {
 		return s.sibling(c, f, detail)
 	}
-	return s.correct(decide(), f.Issues, s.left())
+	return s.correct(decide(), f.Issues, s.limitsLeft())
 }
 
 func (s *step) toolFailed(c *BatchCall, end *ToolEnd) error {
 	inDoubt := (c.Status == callDoubtful || end.InDoubt) && !c.ReadOnly
-	c.end(callFailed, c.failedWords(end, s.left()))
+	c.end(callFailed, c.failedWords(end, s.limitsLeft()))
 	c.Parts = end.Parts
 	if !inDoubt {
 		s.giveBack(c)
 	}
-	s.failed(c, fault.ToolExecution, fault.Scrub(end.Text))
-	s.hearToolFailed(c, fault.ToolExecution, end.Text, inDoubt)
+	s.recordToolFailure(c, fault.ToolExecution, fault.Scrub(end.Text))
+	s.notifyToolFailed(c, fault.ToolExecution, end.Text, inDoubt)
 	return nil
 }
 
@@ -570,14 +569,14 @@ func (s *step) toolFailed(c *BatchCall, end *ToolEnd) error {
 func (s *step) ran() error {
 	b := s.Batch
 	s.passAll(b)
-	s.leftOff(b)
+	s.keepProgress(b)
 	s.tellRepeated(b)
-	answer := s.handedOver(b)
+	answer := s.answerOf(b)
 	s.tellBatch(b)
 	s.Batch = nil
 	if answer != nil {
 		s.say(message.Message{Role: message.Assistant, Text: answer.Text})
-		s.shut(AnswerAction)
+		s.close(AnswerAction)
 		s.stop(*answer)
 		return nil
 	}
@@ -590,7 +589,7 @@ func (s *step) ran() error {
 func (s *step) passAll(b *Batch) {
 	for _, tool := range b.tools() {
 		switch {
-		case b.settled(tool):
+		case b.decided(tool):
 		case len(b.of(tool, callFailed)) > 0:
 			s.pass(tool, policy.ReasonFailedForGood)
 		default:
@@ -599,9 +598,9 @@ func (s *step) passAll(b *Batch) {
 	}
 }
 
-// leftOff keeps the progress of the calls of a reply that asked again for the calls that correct them, unless
+// keepProgress keeps the progress of the calls that asked again, for the calls that correct them, unless
 // their action is over.
-func (s *step) leftOff(b *Batch) {
+func (s *step) keepProgress(b *Batch) {
 	for _, c := range b.Calls {
 		if a := s.find(c.Tool); a != nil && c.Status == callAsked {
 			a.Asked = append(a.Asked, string(c.Progress))
@@ -609,14 +608,15 @@ func (s *step) leftOff(b *Batch) {
 	}
 }
 
-// handed is the result for the model, in later runs, of a call whose result it has as its own words.
-var handed = json.RawMessage(`"The user was given the result as the answer. It follows."`)
+// givenToUser replaces, in prompts of later runs, the result of a call that answered a run. The result itself
+// follows there as the model's own message.
+var givenToUser = json.RawMessage(`"The user was given the result as the answer. It follows."`)
 
-// handedOver returns the end of a run that a call of a reply has answered, the first of several; nil if none
-// has, or if the model has yet to be told what the user said.
-func (s *step) handedOver(b *Batch) *Outcome {
+// answerOf returns the end of a run that a call of the reply has answered, the first of several. It returns
+// nil if none has, or if the model has yet to be told what the user said.
+func (s *step) answerOf(b *Batch) *Outcome {
 	at := slices.IndexFunc(b.Calls, func(c *BatchCall) bool { return c.Final != nil })
-	if at < 0 || s.mustHear() {
+	if at < 0 || s.hasUserMessages() {
 		return nil
 	}
 	c := *b.Calls[at]
@@ -625,7 +625,7 @@ func (s *step) handedOver(b *Batch) *Outcome {
 	if o.Text, is = textIn(c.Final); !is {
 		o.Text, o.Value = string(c.Final), c.Final
 	}
-	c.Answer = s.told(handed)
+	c.Answer = s.told(givenToUser)
 	b.Calls[at] = &c
 	return o
 }

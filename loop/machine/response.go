@@ -44,7 +44,7 @@ var rulings = map[AskKind][]Ruling{
 	AskExhausted: {GoOn, EndRun},
 }
 
-// MaxWords is the most bytes of a person's words, and maxBy that of who they are.
+// MaxWords is the most bytes of a person's words, and maxBy of the name in By.
 const (
 	MaxWords = 4096
 	maxBy    = canon.MaxID
@@ -74,8 +74,7 @@ type Response struct {
 	Identity json.RawMessage `json:"identity,omitempty" redact:"document"`
 	// Exact is that of [Call] for the changed arguments.
 	Exact json.RawMessage `json:"exact,omitempty" redact:"document"`
-	// Call is what else is known of a call that was corrected, without its arguments; only with GoOn. The
-	// driver sets it.
+	// Call is the rest of a corrected call, without its arguments; only with GoOn. The driver sets it.
 	Call *Call `json:"call,omitempty" redact:"keep"`
 }
 
@@ -101,7 +100,7 @@ const (
 type AnswerError struct {
 	// Question is the ID that the answer names.
 	Question string `json:"question,omitempty"`
-	// Err says what is wrong, and Why says more; may be empty.
+	// Err says what is wrong. Why says more; it may be empty.
 	Err AnswerFault `json:"kind"`
 	Why string      `json:"why,omitempty"`
 	// Issues are what is wrong with changed arguments.
@@ -134,7 +133,7 @@ func (st State) ResponseFault(r *Response, at time.Time) error {
 	return nil
 }
 
-// responseFault is [State.ResponseFault] but for the result, which an event has in its Tool.
+// responseFault is [State.ResponseFault] without the check of the result, which an event has in its Tool.
 func (st *State) responseFault(r *Response, at time.Time) error {
 	fault := func(sentinel AnswerFault, format string, args ...any) error {
 		return &AnswerError{Question: r.Question, Err: sentinel, Why: fmt.Sprintf(format, args...)}
@@ -178,8 +177,9 @@ func (st *State) responseFault(r *Response, at time.Time) error {
 	return nil
 }
 
-// changeFault says why a call may not be made with the arguments of an answer, or returns "": it equals one
-// that has a result, and the policy does not run such calls, or it is beyond the most successes of its tool.
+// changeFault says why a call may not be made with the arguments of an answer: it is beyond the most
+// successes of its tool, or equals a call with a result, and the policy does not run such calls. It returns
+// "" if it may.
 func (st *State) changeFault(a *Ask, r *Response) string {
 	p := st.PolicyOf(policy.Target{Tool: a.Tool})
 	c := st.Batch.Calls[a.Index].Call

@@ -15,10 +15,10 @@ type Said struct {
 	Late bool `json:"late,omitempty"`
 }
 
-// stopped is what the model is told of calls that were not made because the user said something.
-const stopped = "Not run: the user has said something first. Read it, and decide anew."
+// userSpokeFirst is what the model is told of calls that were not made because the user said something.
+const userSpokeFirst = "Not run: the user has said something first. Read it, and decide anew."
 
-// said takes a user's message, which enters before the next model call.
+// said takes a user's message. It joins the conversation before the next model call.
 func (s *step) said() error {
 	w, late := &s.ev.Said.Words, s.ev.Said.Late
 	if s.Config.Single {
@@ -52,22 +52,22 @@ func (s *step) withdraw() error {
 		if c := s.call(a.Index); c.Lost != nil {
 			s.leaveLost(c)
 		} else {
-			s.deny(c, stopped, "")
+			s.deny(c, userSpokeFirst, "")
 		}
 	}
 	return s.askOn(func(*Ask) bool { return true })
 }
 
-// hearWords adds what the user has said to the conversation.
-func (s *step) hearWords() {
+// addUserMessages adds the user's messages to the conversation.
+func (s *step) addUserMessages() {
 	for _, w := range s.kept.Words {
 		s.say(message.Message{Role: message.User, Text: w.Text})
 	}
 	s.kept.Words = nil
 }
 
-// mustHear reports whether the user has said something that the model can still be told.
-func (s *step) mustHear() bool {
+// hasUserMessages reports whether there are messages of the user that the model can still be told.
+func (s *step) hasUserMessages() bool {
 	limit := s.Policy.MaxTurns
 	return len(s.kept.Words) > 0 && (limit == policy.Unlimited || s.Turn < limit)
 }

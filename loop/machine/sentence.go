@@ -40,8 +40,8 @@ func (e Effect) String() string {
 	return verbs[e.Kind] + e.About()
 }
 
-// About is what the sentence of an effect says after its verb, for lists that show the verb in a column;
-// empty for effects that are a verb alone.
+// About is the sentence of an effect without its verb, for lists that show the verb in a column; empty for
+// effects that are a verb alone.
 func (e Effect) About() string {
 	switch e.Kind {
 	case CallModel, MakePrompt:

@@ -19,8 +19,8 @@ import (
 // Settled is a question with its answer.
 type Settled struct {
 	Ask Ask `json:"ask"`
-	// Verdict is what holds, By who said so, and At when it was taken. Nobody reports that nobody answered in
-	// time, so that the default holds.
+	// Verdict is the ruling, By who gave it, and At when the run took it. Nobody reports that nobody answered
+	// in time, so that the default holds.
 	Verdict Ruling    `json:"verdict"`
 	By      string    `json:"by,omitempty"`
 	At      time.Time `json:"at"`
@@ -38,7 +38,7 @@ type Given struct {
 	Verdict  Ruling    `json:"verdict"`
 	By       string    `json:"by,omitempty"`
 	At       time.Time `json:"at"`
-	// Said is when the answer was given, if that was before it was taken.
+	// Said is when the answer was given, if that was before the run took it.
 	Said time.Time `json:"said,omitzero"`
 	// Nobody reports that nobody answered in time.
 	Nobody bool `json:"nobody,omitempty"`
@@ -54,8 +54,8 @@ func (g *Given) Since() time.Time {
 	return g.Said
 }
 
-// Gave reports whether the run has taken this answer: one to the same question, by the same person, given at
-// the same time.
+// Gave reports whether the run has taken this answer: the same ruling on the same question, by the same
+// person, given at the same time.
 func (st State) Gave(r *Response) bool {
 	return slices.ContainsFunc(st.Given, func(g Given) bool {
 		return g.Question == r.Question && g.Since().Equal(r.At) && g.By == r.By && g.Verdict == r.Verdict
@@ -138,8 +138,8 @@ func (st *State) correctable() (found *BatchCall) {
 
 // remake makes the call that was not accepted with the arguments of an answer, as a call of its own.
 func (s *step) remake(c *BatchCall, r *Response) {
-	s.shut(c.Tool)
-	s.another(c.Tool)
+	s.close(c.Tool)
+	s.beginAttempt(c.Tool)
 	own := &BatchCall{ToolRun: ToolRun{Index: c.Index, Call: *r.Call, Transport: 1},
 		callKept: callKept{Corrected: true, Doubt: c.Doubt}}
 	own.ID, own.Tool, own.Progress = c.ID, c.Tool, c.Progress
@@ -173,8 +173,8 @@ func (s *step) ruleExhausted(r *Response) error {
 	return s.fallBack(&Plan{Do: Fallback, Prompt: strings.TrimSpace(r.Words)})
 }
 
-// tellAnew tells the model that it may try again what it was told to leave: in the answers to the calls, if
-// they have yet to be said.
+// tellAnew tells the model that it may try the exhausted action again: in the answers to its calls, if they
+// are not in the conversation yet.
 func (s *step) tellAnew() {
 	x := s.kept.Exhausted
 	fb := s.Feedback(x.Action)
@@ -215,7 +215,7 @@ func (s *step) rule(c *BatchCall, r *Response) error {
 		c.Transport++
 	case NobodyKnows:
 		s.leaveLost(c)
-		c.Answer = said(c.Answer, r.Words)
+		c.Answer = withWords(c.Answer, r.Words)
 	}
 	return nil
 }
@@ -257,12 +257,12 @@ func (s *step) deny(c *BatchCall, lead, words string) {
 	c.Lost = nil
 	s.giveBack(c)
 	s.uncharge(c)
-	s.chose(c)
-	c.end(callDenied, said(lead, words))
+	s.noteChosen(c)
+	c.end(callDenied, withWords(lead, words))
 }
 
-// said returns what the model is told, with what a person said.
-func said(lead, words string) string {
+// withWords returns what the model is told, with a person's words.
+func withWords(lead, words string) string {
 	if words = strings.TrimSpace(words); words == "" {
 		return lead
 	}

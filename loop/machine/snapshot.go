@@ -18,8 +18,8 @@ const snapshotFormat = "retake.machine/2"
 // maxSnapshotBytes is the largest snapshot that [Restore] reads: 128 MiB.
 const maxSnapshotBytes = 128 << 20
 
-// snapshot is a State as JSON. Nothing checks that a run can have it, field by field: the digest of the state
-// says that it is what [State.Snapshot] made.
+// snapshot is a State as JSON. The digest says that [State.Snapshot] made it, so its fields are not checked
+// one by one.
 type snapshot struct {
 	Format string          `json:"format"`
 	Digest string          `json:"digest"`
@@ -51,7 +51,7 @@ func (st State) Snapshot() ([]byte, error) {
 	text, err := canon.Marshal(stateJSON{
 		plain: plain(st), kept: st.kept, Session: held,
 		Transcript: st.Transcript(), Turns: st.turns.From(0), Failures: st.ToolFailures(),
-		Recent: st.recent.Values(), Lately: st.lately.Values(),
+		Recent: st.recent.Values(), Lately: st.shownCalls.Values(),
 	})
 	if err != nil {
 		return nil, err
@@ -64,8 +64,7 @@ func seal(state []byte) ([]byte, error) {
 	return canon.Marshal(snapshot{Format: snapshotFormat, Digest: digest(state, keyLen), State: state})
 }
 
-// Reseal returns a snapshot with the digest of the state that it has now, for a journal that puts texts back
-// which were left out of the state.
+// Reseal returns a snapshot with a new digest, for a journal that puts texts back into the state.
 func Reseal(changed []byte) ([]byte, error) {
 	s, err := parse(changed)
 	if err != nil {
@@ -74,7 +73,7 @@ func Reseal(changed []byte) ([]byte, error) {
 	return seal(s.State)
 }
 
-// parse reads a snapshot, whose state is in canonical form then.
+// parse reads a snapshot and makes its state canonical.
 func parse(data []byte) (s snapshot, err error) {
 	if len(data) > maxSnapshotBytes {
 		return s, fmt.Errorf("must have at most %d bytes, has %d", maxSnapshotBytes, len(data))
@@ -88,8 +87,7 @@ func parse(data []byte) (s snapshot, err error) {
 }
 
 // Restore reads a snapshot. It refuses anything but strict JSON of this format and version, a state that was
-// changed since, and more than 128 MiB. Who can make a digest can make a state that no run has: protect
-// snapshots like journals.
+// changed since, and more than 128 MiB. The digest is no signature: protect snapshots like journals.
 func Restore(data []byte) (State, error) {
 	st, err := restore(data)
 	return st, prefix("snapshot", err)
@@ -127,8 +125,8 @@ func restore(data []byte) (State, error) {
 	st := State(w.plain)
 	st.kept, st.Session, st.transcript = w.kept, held, seq.Of(w.Transcript...)
 	st.failures, st.turns = seq.Of(w.Failures...), seq.Of(w.Turns...)
-	st.recent, st.lately = seq.WindowOf(w.Recent...), seq.WindowOf(w.Lately...)
-	st.words, st.policies = c.words, policiesOf(st.Policy)
+	st.recent, st.shownCalls = seq.WindowOf(w.Recent...), seq.WindowOf(w.Lately...)
+	st.compiled, st.policies = c.compiled, policiesOf(st.Policy)
 	st.digestRequest()
 	// Equal times are to be equal values.
 	st.At, st.Config.Deadline = st.At.UTC(), st.Config.Deadline.UTC()

@@ -44,8 +44,8 @@ const (
 	tokensAPart    = 1000
 )
 
-// EstimateTokens estimates the tokens of messages that are added to a prompt. It is what runs without a
-// function of their own use. It estimates high: providers count three to five bytes of text as one token.
+// EstimateTokens estimates the tokens of messages that are added to a prompt. Runs without an estimate
+// function of their own use it. It estimates high: providers count three to five bytes of text as one token.
 // What a provider adds to a first prompt is not in it: xAI, and Anthropic where there are tools, add hundreds
 // of tokens.
 func EstimateTokens(added []message.Message) (tokens int64) {
@@ -181,8 +181,8 @@ func (s *step) afford(call *ModelCall) bool {
 	return true
 }
 
-// askedTooMuch reports that a model refused a call because it cannot write as much as was asked for, and
-// notes how much it can. What is left of a budget may be more.
+// askedTooMuch reports that a model refused a call because it cannot write as many tokens as were asked for,
+// and notes how many it can.
 func (s *step) askedTooMuch(f *fault.Failure) bool {
 	p := s.kept.Projection
 	if p == nil || f.MaxReply <= 0 || f.MaxReply >= p.Usage.OutputTokens {
@@ -260,7 +260,7 @@ func (s *step) payFor(a *action, c policy.Charge) {
 	}
 }
 
-// warnsPassed makes a charge, and warns of the first budget that it passed.
+// warnsPassed makes a charge, and warns if it is the first to pass a budget.
 func (s *step) warnsPassed(charge func()) {
 	limits := &s.Policy.Spending
 	before := s.spent()
@@ -270,7 +270,7 @@ func (s *step) warnsPassed(charge func()) {
 	}
 }
 
-// chargeFailed charges a call that failed, unless the provider refused it: then it did nothing.
+// chargeFailed charges a call that failed, unless the provider refused it before a model worked on it.
 func (s *step) chargeFailed(f *fault.Failure) {
 	if s.Policy.Meters() && !refusedBefore[f.Class] {
 		s.chargeProjection()
@@ -353,15 +353,15 @@ func (s *step) waste(d *Decision) {
 	s.Wasted = s.Wasted.Plus(c)
 }
 
-// another counts one more attempt of an action, with what the reply that made it cost.
-func (s *step) another(name string) *action {
+// beginAttempt counts one more attempt of an action, with what the reply that made it cost.
+func (s *step) beginAttempt(name string) *action {
 	a := s.open(name)
 	a.Attempt++
 	s.payFor(a, s.paid)
 	return a
 }
 
-// cutByBudget turns the decision on a reply that was cut off at what was left into that of the budget.
+// cutByBudget makes a budget the reason to stop after a reply that was cut off at what the budget had left.
 func (s *step) cutByBudget(d *Decision) {
 	if p := s.kept.Projection; p != nil && p.By.Budget != "" && d.Class == fault.Truncated && !d.Retry &&
 		d.Reason == policy.ReasonNotRetryable {
@@ -379,14 +379,14 @@ func (s *step) use(u message.Usage) {
 	}
 }
 
-// rest is what a run has left when the calls of a reply are made, for the runs within them. Calls begin at
-// other times, and after a crash at others again, so none of them has what is left when it begins.
+// rest is what a run has left when the calls of a reply are made, for the runs within them. It is taken once
+// for all calls, because they begin at different times, and at others after a crash.
 type rest struct {
 	// Sharers is the number of calls to run. Failed is the number of failed attempts in the run.
 	Sharers int64 `json:"sharers"`
 	Failed  int   `json:"failed,omitempty"`
-	// Spent is what was spent, or nil if nothing bounds that. The actions are those of the tools of the reply,
-	// in the order of each tool's first call.
+	// Spent is what was spent, or nil if nothing bounds it. Its actions are those of the reply's tools, in
+	// the order of each tool's first call.
 	Spent *policy.Spent `json:"spent,omitempty"`
 }
 
@@ -396,7 +396,7 @@ func (s *step) keepRest() {
 		return
 	}
 	b := s.Batch
-	r := rest{Sharers: int64(b.left()), Failed: s.Spent.Run}
+	r := rest{Sharers: int64(b.unfinished()), Failed: s.Spent.Run}
 	if !s.Policy.Spending.IsZero() {
 		r.Spent = &policy.Spent{Run: s.Charged, Session: s.Session.Charged()}
 		for _, tool := range b.tools() {
@@ -411,8 +411,8 @@ func (s *step) keepRest() {
 }
 
 // Rest returns what the run has left for a run within a call of the batch: what was left when the calls of
-// the reply were made, or when a plan or a person's answer made the budgets begin anew. The calls that were
-// to run then divide it. It stays the same until the batch ends, so that a call has the same after a crash.
+// the reply were made, or when a plan or a person's answer made the budgets begin anew. The calls to run
+// divide it. It stays the same until the batch ends, also after a crash.
 func (st *State) Rest(call int) policy.Rest {
 	left := policy.Rest{Set: st.Policy, Sharers: 1}
 	r := st.Batch.Rest

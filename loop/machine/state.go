@@ -41,7 +41,7 @@ const (
 	Queueing Phase = "queueing"
 )
 
-// following is what follows a wait or a plan. The zero value means nothing.
+// following is what comes after a wait or a plan. The zero value means nothing.
 type following string
 
 const (
@@ -91,14 +91,14 @@ type toolSpent struct {
 }
 
 func (s *spent) tool(name string) int {
-	if at, there := s.place(name); there {
+	if at, there := s.index(name); there {
 		return s.Tools[at].Failed
 	}
 	return 0
 }
 
-// place returns the index of a tool, or where it would be inserted.
-func (s *spent) place(tool string) (at int, there bool) {
+// index returns the index of a tool, or where it would be inserted.
+func (s *spent) index(tool string) (at int, there bool) {
 	return slices.BinarySearchFunc(s.Tools, tool,
 		func(t toolSpent, name string) int { return strings.Compare(t.Tool, name) })
 }
@@ -111,8 +111,8 @@ type poll struct {
 	Said string    `json:"said,omitempty"`
 }
 
-// State is the state of a run. It is a value; an older State stays valid when the run goes on. All but the
-// compiled templates is data. It is safe for concurrent reading.
+// State is the state of a run. It is a value; an older State stays valid when the run goes on. All of it is
+// data but the compiled templates. It is safe for concurrent reading.
 type State struct {
 	// Config is read-only and shared by all states of a run.
 	Config  *Config       `json:"config"`
@@ -141,11 +141,11 @@ type State struct {
 	// InDoubt are the calls of the run that ended without saying whether they had an effect, in the order of
 	// their ends. The same call made again has the same key.
 	InDoubt []doubt `json:"in_doubt,omitempty"`
-	// Given is how the questions before those of Asks were answered.
+	// Given are the answers to earlier questions of the run.
 	Given []Given `json:"given,omitempty"`
 	// Spoken are the ids of all that the user has said.
 	Spoken []string `json:"spoken,omitempty"`
-	// Notices are those with reducers that were not reduced yet.
+	// Notices are the events that the reducers have yet to handle.
 	Notices []Notice `json:"notices,omitempty"`
 	// Owed is usage that is not in an attempt record yet.
 	Owed message.Usage `json:"owed,omitzero"`
@@ -167,14 +167,15 @@ type State struct {
 	kept kept
 
 	transcript seq.Log[message.Message]
-	// turns are the replies in it.
+	// turns are the replies of the transcript.
 	turns seq.Log[projection.Turn]
 	// failures are the calls of the run that failed.
 	failures seq.Log[ToolFailure]
-	// recent are the last calls of the run that have their answers, and lately the last of them, to be shown.
-	recent seq.Window[finishedCall]
-	lately seq.Window[CycleCall]
-	words  *words
+	// recent are the last calls of the run that have answers, for the search of cycles. shownCalls are the
+	// last of them that were repeated, as they are shown.
+	recent     seq.Window[finishedCall]
+	shownCalls seq.Window[CycleCall]
+	compiled   *compiled
 	// asked is the digest of what was said last when the run began.
 	asked [sha256.Size]byte
 	// policies are the merged policies of Policy.
@@ -192,7 +193,7 @@ type kept struct {
 	// Chosen reports that a call required by Config.ToolChoice has ended in this run; then none is required
 	// any more.
 	Chosen bool `json:"chosen,omitempty"`
-	// InStep is for each period how many of the last calls in a row equal the call so many before.
+	// InStep[p-1] is the number of last calls in a row that each equal the call p before it.
 	InStep [maxPeriod]int `json:"in_step,omitzero"`
 	// Nudge is the feedback on a cycle that the next reply has to answer, or nil.
 	Nudge *feedback.RetryFeedback `json:"nudge,omitempty"`
@@ -243,8 +244,8 @@ func (st *State) Seed() string {
 	return st.Session.ID()
 }
 
-// AsksAgain reports whether a run that is resumed here may call the model next. What was streamed of a reply
-// before is not used then.
+// AsksAgain reports whether a run that is resumed in this state may call the model next. Then what was
+// streamed of an earlier reply is not used.
 func (st *State) AsksAgain() bool {
 	return st.Phase == Calling || st.Phase == Planning || st.Phase == Waiting && st.kept.Next != nextTools
 }
@@ -269,7 +270,7 @@ func (st *State) find(name string) *action {
 	return nil
 }
 
-// Exhaustion returns that of an action of the run, unhandled or at the end of the run, or nil.
+// Exhaustion returns the exhaustion that is not handled yet or that ended the run, or nil.
 func (st *State) Exhaustion() *Question {
 	if st.kept.Exhausted != nil || st.Outcome == nil {
 		return st.kept.Exhausted
@@ -283,8 +284,8 @@ func (st State) Attempts() []session.Attempt {
 	return st.Session.AttemptsFrom(st.First)
 }
 
-// Left returns what is left of the last effect of a step after further events: for tool calls, those without
-// an outcome. A driver that takes over from another carries it out.
+// Left returns the part of asked, the last effect of a step, that later events have not answered: for tool
+// calls, those without an outcome. A driver that takes over from another carries it out.
 func (st State) Left(asked Effect) Effect {
 	if asked.Kind == RunTools && st.Batch != nil {
 		asked.Tools = slices.DeleteFunc(slices.Clone(asked.Tools),
@@ -313,7 +314,7 @@ func (st State) Feedback(action string) *feedback.RetryFeedback {
 }
 
 // GoOn makes an idle state continue the conversation of another, so that Started only has the new messages.
-// st must be idle; from does not change.
+// from does not change.
 func (st *State) GoOn(from *State) {
 	st.transcript, st.turns, st.Cuts = from.transcript, from.turns, from.Cuts
 }
@@ -335,13 +336,13 @@ func (st State) Contents() session.Contents {
 	return session.Contents{State: st.Session, Conversation: st.Transcript(), Kept: st.Kept()}
 }
 
-// Forget drops what no later step reads: the messages before the model's last one but for the last few, the
-// attempts and the errors of reducers. Their numbers stay. It is for code that folds many events and shows
-// none of that. Idempotency keys do not change.
+// Forget drops what no later step reads: old messages, attempts and errors of reducers. The model's last
+// message and the last few stay, and all counts. It is for code that folds many events and shows none of
+// that. Idempotency keys do not change.
 func (st *State) Forget() {
 	from, held := 0, st.transcript.Len()
 	for n, m := range st.transcript.Backward() {
-		if from = n; m.Role == message.Assistant && held-n >= recent {
+		if from = n; m.Role == message.Assistant && held-n >= requestMessages {
 			break
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/retake-go/retake/ratelimit"
 )
 
-// waits are the events that each phase waits for. Further ones fit any phase, or any in which a run goes on:
-// see [State.refuses].
+// waits are the events that each phase waits for. Other events fit in every phase of a run: see
+// [State.refuses].
 var waits = map[Phase][]EventKind{
 	Idle:        {Started},
 	Stopped:     {Started},
@@ -38,7 +38,7 @@ type step struct {
 	*State
 	ev Event
 	fx []Effect
-	// limits are the rate limits of the failure that is handled, or nil.
+	// limits are the rate limits that the failure of the event reports, or nil.
 	limits *ratelimit.State
 	// paid is what the model call of the event cost.
 	paid policy.Charge
@@ -90,7 +90,6 @@ func (st *State) refuses(ev *Event) string {
 	return ""
 }
 
-// handle handles the event.
 func (s *step) handle() error {
 	switch s.ev.Kind {
 	case Started:
@@ -185,10 +184,10 @@ func (s *step) started() error {
 	cfg := s.Config
 	if s.Phase != Idle {
 		before := *s.State
-		*s.State = State{Config: cfg, words: s.words, Session: s.Session, At: s.At}
+		*s.State = State{Config: cfg, compiled: s.compiled, Session: s.Session, At: s.At}
 		s.GoOn(&before)
 	}
-	s.Policy, s.policies, s.kept.Hears = &cfg.Policy, s.words.policies, s.ev.Hears
+	s.Policy, s.policies, s.kept.Hears = &cfg.Policy, s.compiled.policies, s.ev.Hears
 	s.Session = s.Session.AddRun().WithMaxReply("", 0) // the run's own model may be another now
 	s.Run, s.First = s.Session.Runs(), s.Session.AttemptCount()
 	s.Opened = s.First // every action leaves an attempt, so the numbers are new
@@ -273,7 +272,7 @@ func (s *step) stop(o Outcome) {
 	o.Warnings, o.InDoubt, o.ToolFailures = s.Warnings, s.doubtful(), s.ToolFailures()
 	s.Outcome = &o
 	s.kept = kept{Hears: s.kept.Hears}
-	if s.hearEnd(&o); !s.asksReducers("") {
+	if s.notifyEnd(&o); !s.asksReducers("") {
 		s.ended()
 	}
 }

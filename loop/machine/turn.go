@@ -21,7 +21,7 @@ func (s *step) nextTurn() error {
 	if s.mustWait(nextTurn) {
 		return nil
 	}
-	s.hearWords()
+	s.addUserMessages()
 	s.Turn++
 	s.kept.Transport, s.kept.TransportWaited = 1, 0
 	if s.Config.UserPrompt {
@@ -52,9 +52,9 @@ func (s *step) makeCall(call *ModelCall) {
 
 // nextCall returns the next model call with its system prompt.
 func (s *step) nextCall() (*ModelCall, error) {
-	s.hearWords()
+	s.addUserMessages()
 	call := s.modelCall()
-	if s.words.unseen && !s.projects(call.Model) {
+	if s.compiled.unseen && !s.projects(call.Model) {
 		return call, nil
 	}
 	system, err := s.system()
@@ -78,7 +78,7 @@ func (s *step) modelCall() *ModelCall {
 	return call
 }
 
-// model returns the name of the model of that call.
+// model returns the name of the model of the next call.
 func (s *step) model() string {
 	if s.Model != "" {
 		return s.Model
@@ -123,7 +123,7 @@ func (s *step) nextTry() error {
 	return nil
 }
 
-// wait puts a wait of delay from now before what follows on a plane, unless a wait there ends later.
+// wait delays what follows on a plane, unless a wait there already ends later.
 func (s *step) wait(plane fault.Plane, delay time.Duration, why policy.Reason) {
 	w := &s.kept.CorrectionWait
 	if plane == fault.Transport {
@@ -135,7 +135,7 @@ func (s *step) wait(plane fault.Plane, delay time.Duration, why policy.Reason) {
 	}
 }
 
-// waitBefore returns the wait before n, or nil. Before a try it is the one that ends last.
+// waitBefore returns the wait before n, or nil. Before a try it is the later of both planes' waits.
 func (st *State) waitBefore(n following) *Wait {
 	c, t := st.kept.CorrectionWait, st.kept.TransportWait
 	switch {
@@ -180,8 +180,8 @@ func (s *step) enter(n following) error {
 	return s.nextTurn()
 }
 
-// proceed enters n, unless reducers have to run, the planner has to be asked about a transport
-// failure, or an exhaustion has to be handled first.
+// proceed enters n, unless reducers have to run, the planner has to be asked about a transport failure, or an
+// exhaustion has to be handled first.
 func (s *step) proceed(n following) error {
 	if s.asksReducers(n) {
 		return nil
@@ -266,11 +266,11 @@ func (s *step) tryRefused(name string, t *Try) {
 
 // system returns the system prompt of the next model call: the user's, or the rendered template.
 func (s *step) system() (string, error) {
-	if s.Config.UserPrompt || s.words.system == nil {
+	if s.Config.UserPrompt || s.compiled.system == nil {
 		return s.System, nil
 	}
 	at := s.positions()[0]
-	text, err := s.words.system.Prompt(view{s.State}, at.Attempt, at.MaxAttempts, s.Config.Limits)
+	text, err := s.compiled.system.Prompt(view{s.State}, at.Attempt, at.MaxAttempts, s.Config.Limits)
 	return text, prefix("system", err)
 }
 
