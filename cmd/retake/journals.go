@@ -41,7 +41,7 @@ func (j *journals) declareKey(fs *flag.FlagSet) {
 // outermost leaves out the sessions of agents, because what they used is in the runs around them, too. If
 // there are no others, they stay.
 func (j *journals) outermost(e *env) {
-	isAgent := func(p place) bool { return p.path != standardInput && e.isAgent(p) }
+	isAgent := func(p place) bool { return !p.once() && e.isAgent(p) }
 	outer := slices.DeleteFunc(slices.Clone(j.places), isAgent)
 	if agents := len(j.places) - len(outer); agents > 0 && len(outer) > 0 {
 		e.note("%s of agents left out: what they used counts in the runs around them",

@@ -195,7 +195,7 @@ func journalsIn(folder string) ([]string, error) {
 	var found []string
 	for _, e := range entries {
 		path := filepath.Join(folder, e.Name())
-		if !e.IsDir() && (strings.HasSuffix(e.Name(), ".jsonl") || isDatabase(path)) {
+		if mayBeRead(path) && (strings.HasSuffix(e.Name(), ".jsonl") || isDatabase(path)) {
 			found = append(found, path)
 		}
 	}
@@ -204,6 +204,16 @@ func journalsIn(folder string) ([]string, error) {
 	}
 	return found, nil
 }
+
+// mayBeRead reports whether what a folder has by a name is a file. Pipes are none: nobody may ever write to
+// them. A link to nothing is read, so that it is told.
+func mayBeRead(path string) bool {
+	info, err := os.Stat(path)
+	return err != nil || info.Mode().IsRegular()
+}
+
+// once reports whether an input can be read once only, as pipes and standard input are.
+func (p place) once() bool { return p.path == standardInput || p.session == "" && !mayBeRead(p.path) }
 
 // allPlaces is [places] of several names. Standard input is named once at most.
 func allPlaces(

@@ -16,6 +16,7 @@ import (
 // named.
 type texts struct {
 	jsonAnswer
+	unsealing
 	places []place
 	// journals is set once one of them was a journal, which may have any number of texts.
 	journals bool
@@ -38,7 +39,7 @@ func (t *texts) take(args []string) (err error) {
 // filesIn lists the files of a folder, those of its folders too, in the order of their names.
 func filesIn(folder string) (files []string, err error) {
 	err = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() && !isOfDatabase(path) {
+		if err == nil && !d.IsDir() && mayBeRead(path) && !isOfDatabase(path) {
 			files = append(files, path)
 		}
 		return err
@@ -98,10 +99,10 @@ func (t *texts) one(e *env, p place, r reader) error {
 	return fmt.Errorf("%s: %w", p.inErrors(), err)
 }
 
-// isJournal reports whether a text is a journal, by its first record.
+// isJournal reports whether a text is a journal, by its first record. One that is sealed is a journal, too.
 func isJournal(text []byte) bool {
 	rec, err := journal.NewReader(bytes.NewReader(text)).Next()
-	return err == nil && rec.Header != nil
+	return err == nil && rec.Header != nil || errors.Is(err, journal.ErrSealed)
 }
 
 // journal uses the events of a journal. The error is errNotOK if that is all that went wrong.

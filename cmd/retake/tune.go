@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -65,6 +66,8 @@ func (t *tune) declare(fs *flag.FlagSet) {
 	t.prices.declare(fs)
 	fs.BoolVar(&t.html, "html", false, "write a page of HTML")
 }
+
+func (t *tune) unseals() *string { return t.from.unseals() }
 
 // candidate is a policy, and what came of the runs under it.
 type candidate struct {
@@ -136,7 +139,8 @@ func (t *tune) candidates() (all []*candidate, err error) {
 	names := map[string]string{}
 	for _, entry := range entries {
 		ext := filepath.Ext(entry.Name())
-		if entry.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json"}, ext) {
+		path := filepath.Join(t.policies, entry.Name())
+		if !mayBeRead(path) || !slices.Contains([]string{".yaml", ".yml", ".json"}, ext) {
 			continue
 		}
 		name := strings.TrimSuffix(entry.Name(), ext)
@@ -144,7 +148,6 @@ func (t *tune) candidates() (all []*candidate, err error) {
 			return nil, misused("-policies: %s and %s have one name: rename one of them", first, entry.Name())
 		}
 		names[name] = entry.Name()
-		path := filepath.Join(t.policies, entry.Name())
 		data, err := readPlaced("-policies", path)
 		if err != nil {
 			return nil, err
@@ -167,6 +170,9 @@ func (t *tune) questions(e *env) (text []byte, found bool, err error) {
 		return nil, false, nil
 	}
 	if text, err = e.text(asked[0]); err != nil || isJournal(text) {
+		if asked[0].once() { // its text is read again from here
+			e.in, t.from.places = bytes.NewReader(text), []place{{path: standardInput}}
+		}
 		return nil, false, err
 	}
 	return text, true, nil

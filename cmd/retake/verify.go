@@ -23,7 +23,7 @@ A last line that was cut off is no damage, for a killed process leaves one. Comp
 at the end are found only by the hash of the last one, if it was kept elsewhere.
 
 A sealed journal is checked with its key (-seal-key): every line has to open with it, in its place and its
-session.
+session. Without the key it is not damaged, but cannot be read: the exit status is 2.
 
 JSON, one line for each journal: {"journal", "ok", "records", "torn_bytes", "hash", "sealed", "error"}. The
 hash is that of the last line but notes, which covers what is before it.`,
@@ -46,6 +46,8 @@ type verified struct {
 	Error   string `json:"error,omitempty"`
 
 	place place
+	// mark says what is wrong: it is damaged, or cannot be read.
+	mark string
 }
 
 func (v *verify) run(e *env) error {
@@ -53,21 +55,20 @@ func (v *verify) run(e *env) error {
 	check := func(in io.Reader, _ []byte) (verified, error) {
 		r := journal.NewReader(in)
 		_, sealed := in.(unsealed)
-		for {
+		for n := int64(0); ; n++ {
 			if _, err := r.Next(); errors.Is(err, io.EOF) {
-				return verified{OK: true, Records: r.Line(), Torn: r.TornBytes(), Hash: r.Hash(),
-					Sealed: sealed}, nil
+				return verified{OK: true, Records: n, Torn: r.TornBytes(), Hash: r.Hash(), Sealed: sealed}, nil
 			} else if err != nil {
-				return verified{Records: r.Line()}, err
+				return verified{Records: n}, err
 			}
 		}
 	}
 	err := each(e, &v.journals, check, func(p place, one verified, err error) error {
 		one.Journal, one.place = p.String(), p
-		if _, missing := errors.AsType[*fs.PathError](err); missing {
-			bad++
+		if _, missing := errors.AsType[*fs.PathError](err); missing || errors.Is(err, journal.ErrSealed) {
+			bad, one.mark = bad+1, "bad    "
 		} else if err != nil {
-			damaged++
+			damaged, one.mark = damaged+1, "damaged"
 		}
 		if err != nil {
 			one.Error = err.Error()
@@ -87,8 +88,7 @@ func (v *verify) run(e *env) error {
 // write writes it for people.
 func (v verified) write(e *env) {
 	if !v.OK {
-		mark, text := e.red("damaged"), plainLines(indent(v.Error))
-		e.printf("%s  %s\n%s\n", mark, title(v.place), text)
+		e.printf("%s  %s\n%s\n", e.red(v.mark), title(v.place), plainLines(indent(v.Error)))
 		return
 	}
 	text := several.Of(v.Records, "record")
