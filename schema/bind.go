@@ -10,6 +10,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // decodeOptions are those of types that read their own JSON: exact names, no unknown members; strict text is
@@ -24,7 +25,8 @@ const maxShared = 4 << 10
 type binder struct {
 	texts  strings.Builder // memory that strings share
 	found  []failure
-	around []variable // those that the one which is stored is in
+	told   []fault.Issue // what methods Issues say
+	around []variable    // those that the one which is stored is in
 }
 
 // variable is a variable that is not behind pointers, and its place in the Go type.
@@ -117,12 +119,25 @@ func (f *collector) bind(n *node, v value, at *spot, to reflect.Value, around an
 		to.Set(reflect.New(to.Type().Elem()))
 		to = to.Elem()
 	}
+	refused, found := len(f.failures), len(f.found)
 	f.judgeInto(n, v, at, to, around)
 	if !f.read(v, at, to) || len(f.found) >= maxIssues {
 		return
 	}
 	for _, r := range at.broken(to, around) {
 		f.find(failure{value: v, rule: r.name, said: r.said, isRule: true})
+	}
+	if at.issues && len(f.failures) == refused && len(f.found) == found {
+		f.ownIssues(v, to)
+	}
+}
+
+// ownIssues notes what a value says of itself. Places are below that of the value.
+func (f *collector) ownIssues(v value, to reflect.Value) {
+	own := inBounds(to.Addr().Interface().(issuer).Issues())
+	for _, i := range own[:min(len(own), maxIssues-len(f.told))] {
+		i.Pointer = canon.Pointer(v.path()...) + i.Pointer
+		f.told = append(f.told, i)
 	}
 }
 

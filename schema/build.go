@@ -67,7 +67,7 @@ func build(t reflect.Type) (*jsonschema.Schema, *goType, error) {
 // spot is a place of a type. It notes the rules.
 func (b *builder) spot(t reflect.Type, rules *ruleSet) *spot {
 	base, pointer := indirect(t)
-	at := &spot{typ: base, class: classOf(base), pointer: pointer}
+	at := &spot{typ: base, class: classOf(base), pointer: pointer, issues: has(base, issuerType)}
 	kind := base.Kind().String()
 	if at.class == classText || at.class == classOpaque {
 		kind = base.String()

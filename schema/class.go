@@ -73,6 +73,7 @@ var (
 	fromType       = reflect.TypeFor[json.UnmarshalerFrom]()
 	unmarshalType  = reflect.TypeFor[json.Unmarshaler]()
 	textType       = reflect.TypeFor[encoding.TextUnmarshaler]()
+	issuerType     = reflect.TypeFor[issuer]()
 )
 
 var classesOfKinds = [...]class{

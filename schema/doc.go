@@ -35,8 +35,9 @@
 //
 //	func (b Booking) Issues() []fault.Issue
 //
-// It is called if nothing else is wrong with the document. Each issue has a Pointer such as "/nights", the
-// name of a Rule, and an Expected that reads after "expected".
+// It is called for each value of the type in which nothing else is wrong, and what it says is told if nothing
+// else is wrong with the document. Each issue has a Pointer within the value such as "/nights", the name of a
+// Rule, and an Expected that reads after "expected".
 //
 // What a Go type means as JSON:
 //

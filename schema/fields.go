@@ -148,6 +148,7 @@ type spot struct {
 	typ     reflect.Type // without pointers
 	class   class
 	pointer bool
+	issues  bool    // it has a method Issues
 	rules   []rule  // those of the value that the schema does not judge
 	related []rule  // those that compare it with fields beside it
 	members *layout // of a struct

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/schema"
 )
 
@@ -287,4 +288,45 @@ func TestACompareMayBeOneOfAGroup(t *testing.T) {
 	assert.Empty(t, decoded[room](t, `{"guests":2,"beds":2}`))
 	assert.Equal(t, []string{"beds: expected equal to the field guests or 3, got integer [anyOf rules]"}, decoded[room](t, `{"guests":2,"beds":1}`))
 	assert.Equal(t, []string{"guests: expected integer, got string [type schema]"}, decoded[room](t, `{"guests":"2","beds":1}`))
+}
+
+// period has rules of its own wherever it stands.
+type period struct {
+	From int `json:"from" validate:"min=1"`
+	To   int `json:"to"`
+}
+
+func (s *period) Issues() []fault.Issue {
+	if s.To > s.From {
+		return nil
+	}
+	return []fault.Issue{{Pointer: "/to", Rule: "order", Expected: "a day after from"}}
+}
+
+type nightly []period
+
+func (n nightly) Issues() []fault.Issue {
+	if len(n) > 1 && n[1].From < n[0].To {
+		return []fault.Issue{{Pointer: "/1/from", Rule: "overlap", Expected: "a day that is free"}}
+	}
+	return nil
+}
+
+func TestMethodsIssuesAreCalledWhereverATypeStands(t *testing.T) {
+	type trip struct {
+		First period            `json:"first"`
+		Next  *period           `json:"next"`
+		All   nightly           `json:"all"`
+		ByDay map[string]period `json:"by/day"`
+	}
+	typed, err := schema.For[trip]()
+	require.NoError(t, err)
+	_, issues := typed.Decode([]byte(`{"first":{"from":2,"to":1},"next":{"from":1,"to":1},"all":[{"from":1,"to":5},{"from":3,"to":4}],
+		"by/day":{"b":{"from":9,"to":9},"a":{"from":1,"to":2}}}`))
+	assert.Equal(t, []string{
+		"all/1/from: expected a day that is free [overlap rules]", "by~1day/b/to: expected a day after from [order rules]",
+		"first/to: expected a day after from [order rules]", "next/to: expected a day after from [order rules]",
+	}, lines(issues))
+	_, issues = typed.Decode([]byte(`{"first":{"from":2,"to":1},"all":[{"from":0,"to":-5}],"by/day":{}}`))
+	assert.Equal(t, []string{"all/0/from: expected at least 1, got integer [minimum schema]"}, lines(issues), "the rest is told when that is right")
 }

@@ -142,7 +142,7 @@ func (s *Schema) check(b *Budget, doc []byte, isStrict bool, v any) []fault.Issu
 	if issues := s.report(e, root); issues != nil {
 		return issues
 	}
-	issues := slices.Clone(inBounds(ownIssues(v)))
+	issues := inBounds(e.told)
 	at := places{evaluation: e, schema: s}
 	for n := range issues {
 		i := &issues[n]

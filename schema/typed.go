@@ -74,14 +74,3 @@ func schemaOf(t reflect.Type) (*Schema, error) {
 
 // issuer is the optional method by which a type adds rules that tags cannot say.
 type issuer interface{ Issues() []fault.Issue }
-
-// ownIssues asks a value for its own issues. v points to it; it may be a pointer itself.
-func ownIssues(v any) []fault.Issue {
-	if value := reflect.ValueOf(v).Elem(); value.Kind() == reflect.Pointer {
-		v = value.Interface()
-	}
-	if own, ok := v.(issuer); ok {
-		return own.Issues()
-	}
-	return nil
-}
