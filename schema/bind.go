@@ -180,7 +180,7 @@ func (f *collector) read(v value, at *spot, to reflect.Value) bool {
 	case classStruct:
 		for n := range at.members.members {
 			if m := &at.members.members[n]; len(m.related) > 0 {
-				f.compare(v, at.members, m, to)
+				f.compare(v, m, to)
 			}
 		}
 	}
@@ -246,18 +246,17 @@ func (f *collector) readInteger(v value, at *spot, to reflect.Value) bool {
 
 // compare checks the rules that compare a member with others. For an absent member, only the rules count that
 // say when it must be given. A rule is skipped if a value that it looks at could not be read.
-func (f *collector) compare(object value, l *layout, m *member, in reflect.Value) {
+func (f *collector) compare(object value, m *member, in reflect.Value) {
 	v, to := object.member(m.name), in.FieldByIndex(m.index)
 	f.spend(int(object.count) / patternSteps)
-	isThere := v.isThere() && v.kind != kindNull
+	isThere, beside := v.isThere() && v.kind != kindNull, in.FieldByIndex(m.index[:len(m.index)-1])
 	for _, r := range m.related {
 		if r.omits() && m.isEmpty(to, r) {
 			return
 		}
-		if r.omits() || !isThere && !r.conditional() || l.lacks(object, m, r) || !f.spend(costOfRule) {
+		if r.omits() || !isThere && !r.conditional() || m.lacks(object, r, beside.Type()) || !f.spend(costOfRule) {
 			continue
 		}
-		beside := in.FieldByIndex(m.index[:len(m.index)-1])
 		if !r.holds(to, m.spot, beside.Addr().Interface()) {
 			x := failure{value: v, rule: r.name, said: r.said, isRule: true}
 			if !v.isThere() {
@@ -269,14 +268,14 @@ func (f *collector) compare(object value, l *layout, m *member, in reflect.Value
 }
 
 // lacks reports whether the member, or a field that its rule names, could not be read.
-func (l *layout) lacks(object value, m *member, r rule) bool {
+func (m *member) lacks(object value, r rule, beside reflect.Type) bool {
 	isIncomplete := func(name string) bool {
 		member := object.member(name)
 		return member.isThere() && member.incomplete
 	}
 	isOther := func(field string) bool {
 		first, _, _ := strings.Cut(field, ".")
-		return isIncomplete(l.names[first])
+		return isIncomplete(jsonPath(first, beside))
 	}
 	return object.incomplete && (isIncomplete(m.name) || slices.ContainsFunc(r.others(), isOther))
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"regexp"
@@ -80,9 +81,9 @@ func (b *builder) spot(t reflect.Type, rules *ruleSet) *spot {
 }
 
 // value makes the schema of a field, key or element: its type, then its rules, then whether it may be null.
-// names are the fields beside a field, in JSON by those in Go; nil for a key or element.
+// around is the struct around a field; nil for a key or element.
 func (b *builder) value(
-	path string, t reflect.Type, rules *ruleSet, checked bool, names map[string]string,
+	path string, t reflect.Type, rules *ruleSet, checked bool, around reflect.Type,
 ) (*jsonschema.Schema, *spot, error) {
 	at := b.spot(t, rules)
 	n, err := b.base(path, at, rules, checked && !rules.skipsMembers())
@@ -90,14 +91,14 @@ func (b *builder) value(
 		return nil, nil, err
 	}
 	if checked {
-		compiled, err := at.compile(rules.rules, names)
+		compiled, err := at.compile(rules.rules, around)
 		if err == nil {
 			err = at.apply(n, compiled)
 		}
 		if err != nil {
 			return nil, nil, fmt.Errorf("schema: %s: %w", path, err)
 		}
-		if at.rules, at.related = at.left(compiled); names == nil && len(at.related) > 0 {
+		if at.rules, at.related = at.left(compiled); around == nil && len(at.related) > 0 {
 			return nil, nil, fmt.Errorf("schema: %s: validate rule %q compares an element or key with a field: "+
 				"check that in a method Issues of the struct", path, at.related[len(at.related)-1].text)
 		}
@@ -115,22 +116,32 @@ func (b *builder) base(path string, at *spot, rules *ruleSet, checked bool) (*js
 	if rules.dives && c != classList && c != classMap {
 		return nil, fmt.Errorf("schema: %s: validate rule dive needs a slice, an array or a map, not %s", path, t)
 	}
+	n, err := &jsonschema.Schema{Type: c.jsonType()}, error(nil)
 	switch c {
 	case classInvalid:
 		return nil, fmt.Errorf("schema: %s: %s", path, unsupported(t))
 	case classStruct:
 		return b.structRef(path, at, checked)
 	case classList:
-		return b.list(path, at, rules, checked)
+		n, err = b.list(path, at, rules, checked)
 	case classMap:
-		return b.mapping(path, at, rules, checked)
-	case classAny:
-		// An empty schema would be written as true, which not all providers read.
-		return &jsonschema.Schema{Description: "Any value."}, nil
-	case classBytes, classText, classOpaque:
-		return foreign(t)
+		n, err = b.mapping(path, at, rules, checked)
+	case classBytes:
+		n.ContentEncoding = "base64"
 	}
-	return &jsonschema.Schema{Type: c.jsonType()}, nil
+	if t == timeType {
+		n.Format = "date-time"
+	}
+	if err == nil {
+		err = describeType(n, t)
+	}
+	switch isEmpty := reflect.DeepEqual(n, &jsonschema.Schema{}); { // it would be written as true, which not all providers read
+	case isEmpty && c == classAny:
+		n.Description = "Any value."
+	case isEmpty:
+		n.Description = "A value that reads as " + t.Name() + "."
+	}
+	return n, err
 }
 
 func unsupported(t reflect.Type) string {
@@ -184,23 +195,29 @@ func (b *builder) mapping(path string, at *spot, rules *ruleSet, checked bool) (
 	return n, nil
 }
 
-// foreign makes the schema of a type that reads its own JSON. Its own method JSONSchema describes it, where
-// it has one.
-func foreign(t reflect.Type) (*jsonschema.Schema, error) {
-	n := &jsonschema.Schema{Type: classOf(t).jsonType()}
+// describeType adds to the schema of a type that is no struct what its own methods say.
+func describeType(n *jsonschema.Schema, t reflect.Type) error {
 	if own, ok := reflect.New(t).Interface().(interface{ JSONSchema() *jsonschema.Schema }); ok {
-		if n = own.JSONSchema(); n == nil {
-			return nil, fmt.Errorf("schema: method JSONSchema of %s returns nil", t)
+		said := own.JSONSchema()
+		if said == nil {
+			return fmt.Errorf("schema: method JSONSchema of %s returns nil", t)
 		}
-		n.Version = ""
+		if here := kindsOf[n.Type]; said.Type != "" && here != 0 && here&kindsOf[said.Type] == 0 {
+			return fmt.Errorf("schema: method JSONSchema of %s says %s, and it is read from a JSON %s", t, said.Type, n.Type)
+		}
+		add := *said
+		add.Version, add.Extras, add.Enum = "", maps.Clone(said.Extras), slices.Clone(said.Enum)
+		mergeInto(n, &add)
 	}
-	if t == timeType {
-		n.Format = "date-time"
+	extend(n, t)
+	return nil
+}
+
+// extend lets a type change its schema.
+func extend(n *jsonschema.Schema, t reflect.Type) {
+	if own, ok := reflect.New(t).Interface().(interface{ JSONSchemaExtend(*jsonschema.Schema) }); ok {
+		own.JSONSchemaExtend(n)
 	}
-	if classOf(t) == classBytes {
-		n.ContentEncoding = "base64"
-	}
-	return n, nil
 }
 
 // boundNumber bounds a whole number by its Go type, where no rule does. The bounds of 64-bit integers would

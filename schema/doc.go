@@ -47,8 +47,8 @@
 //   - 2.0 and 2e0 are integers; a number must fit its Go type
 //   - an int or uint has the same schema on every machine; a value must fit the bits that it has there
 //     (32 on 386)
-//   - a type with a JSON or text decoder of its own is read by that decoder, from canonical JSON; a method
-//     JSONSchema describes it to models
+//   - a type with a JSON or text decoder of its own is read by that decoder, from canonical JSON
+//   - what the methods JSONSchema and JSONSchemaExtend of a type say is told to models, and holds
 //   - constraints in a `jsonschema` tag hold too, beside the rules
 //   - `retake:"echo"` on a field lets issues show the value that was received (at most 100 bytes)
 //   - the model is told the number or boolean that a rule refused ("expected at most 30, got 40");

@@ -49,7 +49,7 @@ func bare(at *spot, made map[*layout]*layout) *spot {
 	own := *at
 	own.rules, own.related, own.key, own.each = nil, nil, nil, bare(at.each, made)
 	if own.members != nil && made[own.members] == nil {
-		l := &layout{byName: at.members.byName, names: at.members.names}
+		l := &layout{byName: at.members.byName}
 		made[at.members] = l
 		for _, m := range at.members.members {
 			l.members = append(l.members, member{m.name, m.index, bare(m.spot, made)})

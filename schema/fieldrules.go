@@ -9,9 +9,8 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// compile finds what says each rule of a place: keywords and words. names are the fields around: Go name to
-// JSON name.
-func (at *spot) compile(rules []rule, names map[string]string) ([]rule, error) {
+// compile finds what says each rule of a place: keywords and words. around is the struct around it, or nil.
+func (at *spot) compile(rules []rule, around reflect.Type) ([]rule, error) {
 	if err := at.usable(rules); err != nil {
 		return nil, err
 	}
@@ -22,7 +21,7 @@ func (at *spot) compile(rules []rule, names map[string]string) ([]rule, error) {
 		if r.exact, err = at.keywords(*r); err != nil {
 			return nil, err
 		}
-		r.name, r.said = r.nameIn(at.class), r.phrase(at, names)
+		r.name, r.said = r.nameIn(at.class), r.phrase(at, around)
 	}
 	return rules, nil
 }
@@ -130,13 +129,16 @@ func (at *spot) optional(n *jsonschema.Schema, omit rule, rest []rule) error {
 	if err := at.apply(full, rest); err != nil {
 		return err
 	}
-	if n.AnyOf != nil {
-		n.AllOf = append(n.AllOf, &jsonschema.Schema{AnyOf: []*jsonschema.Schema{empty, full}})
-		return nil
-	}
-	n.Description = addSentence(n.Description, full.Description)
+	said := full.Description
 	full.Description = ""
-	n.AnyOf = []*jsonschema.Schema{empty, full}
+	switch either := []*jsonschema.Schema{empty, full}; {
+	case reflect.DeepEqual(full, &jsonschema.Schema{}): // all is said in prose
+	case n.AnyOf != nil:
+		n.AllOf = append(n.AllOf, &jsonschema.Schema{AnyOf: either})
+	default:
+		n.AnyOf = either
+	}
+	n.Description = addSentence(n.Description, said)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -95,11 +96,8 @@ func appendField(
 	if strings.HasPrefix(sf.Tag.Get("jsonschema"), "-") {
 		return nil, errors.New(`jsonschema:"-" hides a member the decoder accepts: use json:"-"`)
 	}
-	if name == "" {
-		name = sf.Name
-	}
 	tag := sf.Tag.Get("validate")
-	f := field{name: name, goName: sf.Name, typ: sf.Type, index: index, rules: &ruleSet{}}
+	f := field{name: cmp.Or(name, sf.Name), goName: sf.Name, typ: sf.Type, index: index, rules: &ruleSet{}}
 	f.checked = checked && tag != "-"
 	f.omits = options != "" || slices.Contains(strings.Split(sf.Tag.Get("jsonschema"), ","), "optional")
 	if f.checked {
@@ -165,7 +163,6 @@ func (at *spot) isNested() bool {
 type layout struct {
 	members []member
 	byName  map[string]int
-	names   map[string]string // in JSON, by those in Go
 }
 
 // named is the member of a name; nil for none. Documents have them in the declared order as a rule.

@@ -265,7 +265,7 @@ func onlyOne(v any) string {
 // demandedAlone are the members a node requires that asks for nothing else of an object.
 func demandedAlone(node map[string]any) []string {
 	for keyword := range node {
-		if keyword != "required" && keyword != "type" {
+		if !slices.Contains([]string{"required", "type", "title", "description"}, keyword) {
 			return nil
 		}
 	}

@@ -125,7 +125,7 @@ dir                  | text | | the path of a directory that exists
 dirpath              | text | | the path of a directory, with a slash at its end if it does not exist
 image                | text | | the path of an image that exists
 mimetype             | text | | the path of a file of the media type %
-datetime             | text | | a date or time written as %
+datetime             | text | | a date or time %
 timezone             | text | | a time zone name such as Europe/Lisbon
 duration             | text | | a duration such as 1h30m
 cron                 | text | | a cron expression such as 0 9 * * 1
@@ -227,7 +227,7 @@ required_if          | when  | | to be given when %
 required_unless      | when  | | to be given unless %
 excluded_if          | when  | | to be left out when %
 excluded_unless      | when  | | to be left out unless %
-skip_unless          | when  | | as its other rules say when %
+skip_unless          | when  | | to be given when %
 
 @date-time           | | | a date and time as in 2006-01-02T15:04:05Z
 @email               | | | an email address

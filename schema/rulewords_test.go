@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/go-playground/validator/v10"
+	"github.com/invopop/jsonschema"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -127,4 +128,101 @@ func TestWordsFitTheGoType(t *testing.T) {
 		require.NoError(t, err)
 		assert.NotContains(t, string(s.JSON()), "string", "%s %s", rule, of)
 	}
+}
+
+func TestWordsNameMembersAsJSONDoes(t *testing.T) {
+	type inner struct {
+		Most int `json:"most"`
+		Kind string
+	}
+	type Mixed struct {
+		Size int `json:"mixed_size"`
+		More int `json:"more" validate:"gtfield=Size"`
+	}
+	type outer struct {
+		Kind string         `json:"kind" validate:"required_with=In.Kind"`
+		In   *inner         `json:"in"`
+		Top  int            `json:"top,omitempty" validate:"gtcsfield=In.Most"`
+		Size int            `json:"size" validate:"required_if=Mixed.More 3"`
+		List []inner        `json:"list,omitempty" validate:"unique=Most"`
+		Map  map[string]int `json:"map,omitempty" validate:"unique"`
+		Skip int            `json:"skip" validate:"skip_unless=Size 1"`
+		Mixed
+	}
+	typed, err := schema.For[outer]()
+	require.NoError(t, err)
+	_, issues := typed.Decode([]byte(`{"in":{"most":3,"Kind":"x"},"top":1,"mixed_size":3,"more":3,"map":{"a":1,"b":1},
+		"list":[{"most":1,"Kind":"a"},{"most":1,"Kind":"b"}]}`))
+	assert.Equal(t, []string{
+		"kind: expected to be given when in.Kind is given [required_with rules]",
+		"list: expected items that all differ in most, got array [uniqueItems rules]",
+		"map: expected members whose values all differ, got object [unique rules]",
+		"more: expected more than the field mixed_size, got integer [gtfield rules]",
+		"size: expected to be given when more is 3 [required_if rules]",
+		"top: expected more than the field in.most, got integer [gtcsfield rules]",
+	}, lines(issues))
+	_, issues = typed.Decode([]byte(`{"size":1,"mixed_size":3,"more":4}`))
+	assert.Equal(t, []string{"skip: expected to be given when size is 1 [skip_unless rules]"}, lines(issues))
+}
+
+func TestLayoutsOfTimes(t *testing.T) {
+	for layout, told := range map[string]string{
+		"2006-01-02": "written as YYYY-MM-DD", "15:04:05": "written as hh:mm:ss", "2006-01-02T15:04:05Z": "written as YYYY-MM-DDThh:mm:ssZ",
+		time.RFC3339: "such as 2024-05-16T17:08:09Z", "02 Jan 06": "such as 16 May 24", "3:04 PM": "such as 5:08 PM", "Mon": "such as Thu", "-0700": "such as +0000",
+	} {
+		s, err := schema.ForType(withRules(reflect.TypeFor[string](), "datetime="+layout))
+		require.NoError(t, err)
+		assert.Equal(t, []string{"f: expected a date or time " + told + ", got string [datetime rules]"}, lines(s.Check([]byte(`{"f":"x"}`))))
+	}
+}
+
+// Not all providers read a boolean schema.
+func TestRulesInProseLeaveNoBooleanSchema(t *testing.T) {
+	for rules, of := range map[string]reflect.Type{"omitempty,uuid4|ulid": reflect.TypeFor[string](), "omitempty": reflect.TypeFor[big.Int](), "min=1,dive": reflect.TypeFor[[]Loud]()} {
+		s, err := schema.ForType(withRules(of, rules))
+		require.NoError(t, err)
+		assert.NotContains(t, string(s.JSON()), "true", rules)
+		assert.Contains(t, string(s.JSON()), `"description":`, rules)
+	}
+}
+
+type (
+	tone   string
+	weight int
+	words  []string
+	hue    string
+)
+
+func (tone) JSONSchema() *jsonschema.Schema          { return sharedTone }
+func (weight) JSONSchemaExtend(s *jsonschema.Schema) { s.Maximum = "9" }
+func (*words) JSONSchema() *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "array", Description: "Some words."}
+}
+func (hue) JSONSchema() *jsonschema.Schema { return &jsonschema.Schema{Type: "integer"} }
+
+var sharedTone = &jsonschema.Schema{Type: "string", Enum: []any{"warm", "cool"}, Extras: map[string]any{"x-own": 1}}
+
+// A type needs no decoder of its own to say what its values are.
+func TestMethodsDescribeAnyType(t *testing.T) {
+	type all struct {
+		Tone  tone   `json:"tone"`
+		Maybe *tone  `json:"maybe"`
+		Tones []tone `json:"tones" validate:"dive,required"`
+		Kilo  weight `json:"kilo" validate:"min=1"`
+		Words words  `json:"words" validate:"max=1"`
+	}
+	typed, err := schema.For[all]()
+	require.NoError(t, err)
+	assert.Equal(t, `{"properties":{"tone":{"type":"string","enum":["warm","cool"],"x-own":1},"maybe":{"enum":["warm","cool",null],"type":["string","null"],"x-own":1},`+
+		`"tones":{"items":{"type":"string","enum":["warm","cool"],"minLength":1,"x-own":1},"type":"array"},"kilo":{"type":"integer","maximum":9,"minimum":1},`+
+		`"words":{"items":{"type":"string"},"type":"array","maxItems":1,"description":"Some words."}},"additionalProperties":false,"type":"object","required":["tone","tones","kilo","words"]}`,
+		string(typed.Schema().JSON()))
+	_, issues := typed.Decode([]byte(`{"tone":"loud","maybe":null,"tones":["cool",""],"kilo":10,"words":["a","b"]}`))
+	assert.Equal(t, []string{
+		"kilo: expected at most 9, got integer [maximum schema]", `tone: expected one of "warm", "cool", got string [enum schema]`,
+		`tones/1: expected one of "warm", "cool", got string [enum schema]`, "words: expected at most 1 item, got array [maxItems schema]",
+	}, lines(issues))
+	assert.Equal(t, &jsonschema.Schema{Type: "string", Enum: []any{"warm", "cool"}, Extras: map[string]any{"x-own": 1}}, sharedTone)
+	_, err = schema.ForType(withRules(reflect.TypeFor[hue](), "required"))
+	require.ErrorContains(t, err, "method JSONSchema of schema_test.hue says integer, and it is read from a JSON string")
 }

@@ -23,16 +23,16 @@ func (b *builder) structNode(path string, v variant, l *layout) (*jsonschema.Sch
 	n := &jsonschema.Schema{
 		Type: "object", Properties: jsonschema.NewProperties(), AdditionalProperties: jsonschema.FalseSchema,
 	}
-	l.byName, l.names = map[string]int{}, namesOf(fields)
+	l.byName = map[string]int{}
 	for _, f := range fields {
 		checked := v.rules && f.checked
-		node, at, err := b.value(path+"."+f.goName, f.typ, f.rules, checked, l.names)
-		if err != nil {
-			return nil, err
-		}
 		around := v.typ
 		for _, n := range f.index[:len(f.index)-1] {
 			around = around.Field(n).Type
+		}
+		node, at, err := b.value(path+"."+f.goName, f.typ, f.rules, checked, around)
+		if err != nil {
+			return nil, err
 		}
 		for _, r := range at.related {
 			if err := r.checkOthers(around, at); err != nil {
@@ -51,19 +51,8 @@ func (b *builder) structNode(path string, v variant, l *layout) (*jsonschema.Sch
 		l.members = append(l.members, member{f.name, f.index, at})
 	}
 	annotate(n, notes.whole)
-	if own, ok := reflect.New(v.typ).Interface().(interface{ JSONSchemaExtend(*jsonschema.Schema) }); ok {
-		own.JSONSchemaExtend(n)
-	}
+	extend(n, v.typ)
 	return n, nil
-}
-
-// namesOf are the names of fields in JSON, by those in Go.
-func namesOf(fields []field) map[string]string {
-	names := make(map[string]string, len(fields))
-	for _, f := range fields {
-		names[f.goName] = f.name
-	}
-	return names
 }
 
 // notes are what tags of the schema library say about a struct and its members.

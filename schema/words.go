@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // decoderPhrase says what a type's own decoder reads, as far as that is known here.
@@ -41,28 +42,30 @@ func (r rule) nameIn(c class) string {
 	return r.tag
 }
 
-// phrase says what a rule expects, as a phrase that reads after "expected" and after "must be". names gives
-// the JSON names of the fields around, by their Go names.
-func (r rule) phrase(at *spot, names map[string]string) string {
+// phrase says what a rule expects, as a phrase that reads after "expected" and after "must be". around is the
+// struct around the value, or nil.
+func (r rule) phrase(at *spot, around reflect.Type) string {
 	said, param := r.words, r.param
 	own, isOwn := currentValidators().own[r.tag]
 	switch {
 	case len(r.alts) > 0:
 		var wants []string
 		for _, alt := range r.alts {
-			wants = append(wants, alt.phrase(at, names))
+			wants = append(wants, alt.phrase(at, around))
 		}
 		return clip(orList(wants))
 	case r.compares():
 		return r.sizePhrase(at)
 	case r.how == "when":
-		param = r.conditions(names)
+		param = r.conditions(around)
 	case r.relational():
-		return clip(r.fieldsPhrase(names))
+		return clip(r.fieldsPhrase(around))
+	case r.how == "unique":
+		return clip(r.uniquePhrase(at))
 	case isOwn:
 		said = own.expected
 	case r.tag == "datetime":
-		param = layoutWords.Replace(param)
+		param = layoutPhrase(param)
 	case said == "":
 		said, param = "a value that keeps to the rule %", r.text
 	}
@@ -89,30 +92,51 @@ func (r rule) sizePhrase(at *spot) string {
 }
 
 // fieldsPhrase says what is expected in view of other fields.
-func (r rule) fieldsPhrase(names map[string]string) string {
+func (r rule) fieldsPhrase(around reflect.Type) string {
 	fields, said := r.others(), r.words
 	if len(fields) == 1 {
 		said = rowOf(strings.TrimSuffix(r.tag, "_all")).words
 		said = strings.Replace(said, "any of ", "", 1)
 	}
 	for n, field := range fields {
-		fields[n] = jsonPath(field, names)
+		fields[n] = jsonPath(field, around)
 	}
 	return strings.ReplaceAll(said, "%", strings.Join(fields, ", "))
 }
 
 // conditions are those of a rule, in words.
-func (r rule) conditions(names map[string]string) string {
+func (r rule) conditions(around reflect.Type) string {
 	var conditions []string
 	for pair := range slices.Chunk(r.params(), 2) {
-		conditions = append(conditions, jsonPath(pair[0], names)+" is "+pair[len(pair)-1])
+		conditions = append(conditions, jsonPath(pair[0], around)+" is "+pair[len(pair)-1])
 	}
 	return strings.Join(conditions, " and ")
+}
+
+// uniquePhrase says what of the items or members differs.
+func (r rule) uniquePhrase(at *spot) string {
+	said := r.words
+	if at.class == classMap {
+		said = "members whose values all differ"
+	}
+	if r.param != "" {
+		said += " in " + jsonPath(r.param, at.typ.Elem())
+	}
+	return said
 }
 
 // layoutWords spells Go's reference time as people do.
 var layoutWords = strings.NewReplacer("2006", "YYYY", "01", "MM", "02", "DD", "15", "hh", "04", "mm", "05",
 	"ss")
+
+// layoutPhrase says how a time is written. A layout with more than these words has an example.
+func layoutPhrase(layout string) string {
+	spelled := layoutWords.Replace(layout)
+	if strings.ContainsAny(strings.TrimSuffix(spelled, "Z"), "0123456789ZJPp_") || strings.Contains(spelled, "Mon") || strings.Contains(spelled, "MST") {
+		return "such as " + time.Date(2024, 5, 16, 17, 8, 9, 0, time.UTC).Format(layout)
+	}
+	return "written as " + spelled
+}
 
 // patternPhrases name the patterns that stand for a rule with a name.
 var patternPhrases = sync.OnceValue(func() map[string]string {
@@ -133,13 +157,31 @@ func patternPhrase(pattern string) string {
 	return "a string matching " + pattern
 }
 
-// jsonPath writes a Go field, or a path of them, by the names of JSON where they are known.
-func jsonPath(goPath string, names map[string]string) string {
-	parts := strings.Split(goPath, ".")
-	for n, p := range parts {
-		if name, ok := names[p]; ok {
-			parts[n] = name
+// jsonPath writes a path of Go fields by their names in JSON. The members of an embedded struct have no name
+// before theirs.
+func jsonPath(goPath string, in reflect.Type) string {
+	var path []string
+	for name := range strings.SplitSeq(goPath, ".") {
+		f, known := fieldOf(in, name)
+		if in = f.Type; !known {
+			path = append(path, name)
+			continue
+		}
+		named, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if !f.Anonymous || named != "" {
+			path = append(path, cmp.Or(named, name))
 		}
 	}
-	return strings.Join(parts, ".")
+	return cmp.Or(strings.Join(path, "."), goPath)
+}
+
+// fieldOf finds a field of a struct type; not known for nil and for other types.
+func fieldOf(t reflect.Type, name string) (f reflect.StructField, known bool) {
+	if t == nil {
+		return f, false
+	}
+	if t, _ = indirect(t); t.Kind() != reflect.Struct {
+		return f, false
+	}
+	return t.FieldByName(name)
 }
