@@ -9,6 +9,7 @@ import (
 
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/report/internal/told"
 )
 
 // Child is the session of an agent that is a tool, as a report shows it with the call.
@@ -68,7 +69,7 @@ func (t *terminal) nested(e *entry) {
 	for _, id := range e.children {
 		if c, ok := t.children.find(id); ok && c.Open != nil {
 			if in, _, err := c.Open(); err != nil {
-				t.more(red, line(id+": "+err.Error()))
+				t.more(red, told.Line(id+": "+err.Error()))
 			} else {
 				t.child(id, in)
 			}
@@ -89,7 +90,7 @@ func (t *terminal) child(id string, in io.ReadCloser) {
 		_, _ = t.out.Write(text)
 	}
 	if err != nil {
-		t.more(red, line(id+": "+err.Error()))
+		t.more(red, told.Line(id+": "+err.Error()))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/projection"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/report/internal/told"
 )
 
 // cutWords say what a cut does with messages.
@@ -35,7 +36,7 @@ func (r *run) cut(c *machine.CutPlan) entry {
 				of = append(of, place)
 			}
 		}
-		more = append(more, after(w.word+": ", clip(strings.Join(of, ", "), maxShown)))
+		more = append(more, after(w.word+": ", told.Clip(strings.Join(of, ", "), maxShown)))
 	}
 	if s := c.Summarise; s != nil {
 		more = append(more, "to be summed up: "+r.place(s.From, s.To))

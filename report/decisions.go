@@ -13,6 +13,7 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/report/internal/told"
 )
 
 // decision adds the entries of the effects that followed the latest event.
@@ -65,7 +66,7 @@ func (r *run) running(e *machine.Effect) entry {
 	r.tools, r.ran = slices.Clone(e.Tools), r.time()
 	made := entry{Kind: running, children: r.childrenOf(e.Tools)}
 	for _, t := range e.Tools[:len(made.children)] {
-		made.calls = append(made.calls, clip(line(t.Tool), maxNames))
+		made.calls = append(made.calls, told.Brief(t.Tool, maxNames))
 	}
 	return made.says(e.About())
 }
@@ -94,7 +95,7 @@ func (r *run) stopped(e *machine.Effect) entry {
 	}
 	about := e.About()
 	if r.page != nil {
-		about = plainOutcome(e.Outcome)
+		about = told.Outcome(e.Outcome)
 	}
 	return made.says(about, doubtText(e.Outcome), failedText(e.Outcome, true),
 		strings.Join(e.Outcome.Warnings, "; "))

@@ -11,6 +11,7 @@ import (
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/report/internal/told"
 )
 
 // details are what a page shows of an entry besides its lines of text.
@@ -237,7 +238,7 @@ func (p *pager) propose(action, text string, issues []issueView) *diffView {
 func (p *pager) call(c *machine.Call) *callView {
 	raw := p.masked(c.Tool, cmp.Or(c.Raw, string(c.Arguments)))
 	v := &callView{
-		Tool: p.within.scrub(c.Tool), ID: p.within.scrub(c.ID), Class: plainWords(string(c.Class)), Tone: "good", Values: valuesText(p.within.scrub(raw)),
+		Tool: p.within.scrub(c.Tool), ID: p.within.scrub(c.ID), Class: told.Words(string(c.Class)), Tone: "good", Values: valuesText(p.within.scrub(raw)),
 		Arguments: p.text("", raw, c.Issues), Issues: issueViews(c.Issues),
 	}
 	if c.Class != "" {

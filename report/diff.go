@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/report/internal/told"
 )
 
 // pretty formats strict JSON in canonical order, one member a line. It returns false for any other text.
@@ -66,7 +67,7 @@ func valueAt(all []field, path string) string {
 	if at < 0 {
 		return ""
 	}
-	return clip(visible(all[at].text), maxCell)
+	return told.Clip(visible(all[at].text), maxCell)
 }
 
 // markAt is "bad" if an issue is about a field or a part of it.

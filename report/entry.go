@@ -8,6 +8,7 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/report/internal/told"
 )
 
 // kind is the kind of an entry.
@@ -91,10 +92,10 @@ const maxText = 600
 
 // says sets the texts of an entry, made safe for a terminal.
 func (e entry) says(text string, more ...string) entry {
-	e.Text = clip(line(text), maxText)
+	e.Text = told.Brief(text, maxText)
 	for _, m := range more {
-		if m = line(m); m != "" {
-			e.More = append(e.More, clip(m, maxText))
+		if m = told.Line(m); m != "" {
+			e.More = append(e.More, told.Clip(m, maxText))
 		}
 	}
 	return e

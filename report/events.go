@@ -12,6 +12,7 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/report/internal/told"
 )
 
 // event adds the entry of an event. The decision on it follows.
@@ -80,11 +81,11 @@ func (r *run) granted(ev *machine.Event) entry {
 func (r *run) replied(ev *machine.Event) entry {
 	m := &ev.Reply.Message
 	r.spend(m.Usage)
-	r.told, r.model = m.Usage, clip(line(cmp.Or(m.Model, r.model)), maxNames)
+	r.told, r.model = m.Usage, told.Brief(cmp.Or(m.Model, r.model), maxNames)
 	calls := callsText(ev.Reply)
 	origin := bracketed(after("from ", m.Model), after("finish ", r.named(string(m.Finish))))
-	refusal := after("refused: ", clip(line(m.Refusal), maxShown))
-	text := cmp.Or(calls, refusal, clip(line(m.Text), maxShown), "nothing")
+	refusal := after("refused: ", told.Brief(m.Refusal, maxShown))
+	text := cmp.Or(calls, refusal, told.Brief(m.Text, maxShown), "nothing")
 	var repairs []string
 	for _, c := range ev.Reply.Calls {
 		repairs = append(repairs, after(c.Tool+" ", repairsText(c.Repairs)))
@@ -98,7 +99,7 @@ func (r *run) replied(ev *machine.Event) entry {
 		if m.Refusal != "" {
 			kind = "refusal"
 		}
-		e.Text = line(joined(", ", kind, calls) + origin) // the page shows the text itself
+		e.Text = told.Line(joined(", ", kind, calls) + origin) // the page shows the text itself
 	}
 	return e
 }
@@ -320,7 +321,7 @@ var underWay = map[machine.EffectKind]string{
 // named is a name of the API: in plain words on a page.
 func (r *run) named(name string) string {
 	if r.page != nil {
-		return plainWords(name)
+		return told.Words(name)
 	}
 	return name
 }

@@ -1,6 +1,9 @@
 package report
 
-import "github.com/retake-go/retake/fault"
+import (
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/report/internal/told"
+)
 
 type (
 	Segment = segment
@@ -10,7 +13,7 @@ var (
 	Segments = segments
 	Wrap     = wrap
 	Width    = columnsOf
-	PlainOne = line
+	PlainOne = told.Line
 	Bar      = bar
 	News     = news
 	Values   = valuesText

@@ -18,6 +18,7 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/report/internal/told"
 )
 
 //go:embed page.html
@@ -207,6 +208,26 @@ func (p *pageView) State() state {
 	return state{Rest: p.Within.Says}
 }
 
+// Ago is how long ago the latest event was, in at most two units; empty if that is not said.
+func (p *pageView) Ago() string {
+	if p.Within.Last.IsZero() || p.Within.Now.IsZero() {
+		return ""
+	}
+	return several.Rough(p.Within.Now.Sub(p.Within.Last))
+}
+
+// Clock is the time as of which the page is shown.
+func (p *pageView) Clock() string {
+	if p.Within.Now.IsZero() {
+		return "now"
+	}
+	return p.Within.Now.UTC().Format("15:04:05 UTC")
+}
+
+// LastMS and NowMS are times for the script.
+func (p *pageView) LastMS() int64 { return p.Within.Last.UnixMilli() }
+func (p *pageView) NowMS() int64  { return p.Within.Now.UnixMilli() }
+
 // Turns is the number of turns of all runs.
 func (p *pageView) Turns() (n int) {
 	for _, r := range p.Runs {
@@ -245,10 +266,10 @@ func (r *run) view(entries []*entry, within *Page) *runView {
 		if v.Tone, v.Result = "bad", "stopped"; o.OK {
 			v.Tone, v.Result = "good", "done"
 			if marred := marredText(o); marred != "" {
-				v.Tone, v.Result = "warn", "done, "+clip(line(marred), maxText)
+				v.Tone, v.Result = "warn", "done, "+told.Brief(marred, maxText)
 			}
 		}
-		v.Outcome = clip(line(plainOutcome(o)), maxText)
+		v.Outcome = told.Brief(told.Outcome(o), maxText)
 		v.Empty = o.OK && v.Outcome == ""
 	}
 	sections := r.sections(entries, within.prefix)
@@ -272,18 +293,6 @@ func (r *run) view(entries []*entry, within *Page) *runView {
 	v.Costs, v.Price = r.costs(sections), r.spent(policy.Charge{Usage: r.totals.Usage, Cost: r.totals.Cost})
 	v.Folded = foldedText(sections, len(v.Policies))
 	return v
-}
-
-// plainOutcome is an outcome in plain words.
-func plainOutcome(o *machine.Outcome) string {
-	about := o.About()
-	if !o.OK {
-		about = strings.Replace(about, string(o.Reason), o.Reason.Phrase(), 1)
-	}
-	if x := o.Exhaustion; x != nil {
-		about = strings.Replace(about, string(x.Failure.Class), plainWords(string(x.Failure.Class)), 1)
-	}
-	return about
 }
 
 // foldedText says how much is not seen at first; empty if nothing is.
@@ -386,7 +395,7 @@ func (s *section) judge(e *entry) {
 	switch {
 	case s.Failed:
 	case e.failed():
-		s.Failed, s.Result, s.Tone = true, plainWords(string(e.Decision.Class)), "bad"
+		s.Failed, s.Result, s.Tone = true, told.Words(string(e.Decision.Class)), "bad"
 	case e.Kind == attempted:
 		if !s.decided || colour != green {
 			s.decided, s.Result, s.Tone = true, word, tones[colour]
@@ -397,7 +406,7 @@ func (s *section) judge(e *entry) {
 		s.Result, s.Tone = "answered", ""
 	case s.decided:
 	case e.Kind == running:
-		s.Result, s.Tone = "running "+clip(e.Text, maxNames), ""
+		s.Result, s.Tone = "running "+told.Clip(e.Text, maxNames), ""
 	case e.Kind == replied && s.Result == noOutcome:
 		s.Result, s.Tone = "replied", ""
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+
+	"github.com/retake-go/retake/report/internal/told"
 )
 
 // What a page in a server has at first: the most bytes of what can be fetched later, the most lines of turns
@@ -137,8 +139,8 @@ func chunk(turns []*section) *part {
 	if failed == 0 {
 		p.Marks = "✓"
 	}
-	p.Title = clip(line(joined(", ", fmt.Sprintf("%d to %d: %d turns", first.Number, last.Number, len(turns)),
-		timesOf(names))), maxTitle)
+	p.Title = told.Brief(joined(", ", fmt.Sprintf("%d to %d: %d turns", first.Number, last.Number, len(turns)),
+		timesOf(names)), maxTitle)
 	return p
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/report/internal/told"
 )
 
 // span is a part of a text, in bytes. An empty span is a place between two bytes.
@@ -57,7 +58,7 @@ const maxTries = 32
 // object.
 func findJSON(text string) (found jsonText, ok bool) {
 	trimmed := strings.TrimLeft(text, " \t\r\n")
-	if trimmed == "" || isRedacted(trimmed) {
+	if trimmed == "" || told.IsRedacted(trimmed) {
 		return found, false
 	}
 	at := len(text) - len(trimmed)

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/internal/several"
 )
 
 // Page is a page of HTML, alone or within a server that shows other pages, too. The zero value stands alone.
@@ -87,15 +86,3 @@ func (p *Page) scrub(text string) string {
 	}
 	return text
 }
-
-// Ago is how long ago the latest event was, in at most two units; empty if that is not said.
-func (p Page) Ago() string {
-	if p.Last.IsZero() || p.Now.IsZero() {
-		return ""
-	}
-	return several.Rough(p.Now.Sub(p.Last))
-}
-
-// LastMS and NowMS are times for the script.
-func (p Page) LastMS() int64 { return p.Last.UnixMilli() }
-func (p Page) NowMS() int64  { return p.Now.UnixMilli() }

@@ -11,6 +11,7 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/report/internal/told"
 )
 
 // scan reads the runs of a journal, one after the other.
@@ -238,5 +239,5 @@ func (r *run) underWay() string {
 	default:
 		text = r.asked.String()
 	}
-	return line(text)
+	return told.Line(text)
 }

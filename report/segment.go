@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/retake-go/retake/report/internal/told"
 )
 
 // segment is a part of a text as a page shows it.
@@ -75,7 +77,7 @@ func (c *cutter) add(s segment) { c.out = append(c.out, s) }
 // plain adds text and its redaction marks.
 func (c *cutter) plain(text string, bad bool) {
 	at := 0
-	for _, cut := range redacted.FindAllStringIndex(text, -1) {
+	for _, cut := range told.Redacted.FindAllStringIndex(text, -1) {
 		c.visible(text[at:cut[0]], bad)
 		c.add(segment{"redacted", strings.Trim(text[cut[0]:cut[1]], "[]"), bad})
 		at = cut[1]

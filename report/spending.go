@@ -9,6 +9,7 @@ import (
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/report/internal/told"
 )
 
 // costRow is what one attempt cost. Use says what came of it. Page is the address of the page of an agent.
@@ -80,10 +81,10 @@ func (r *run) costs(sections []*section) (rows []costRow) {
 			}
 			use := "used"
 			if e.failed() {
-				use = "lost: " + plainWords(string(e.Decision.Class))
+				use = "lost: " + told.Words(string(e.Decision.Class))
 			}
 			add := func(row costRow, what string, took time.Duration) {
-				row.Link, row.Turn, row.What = s.ID, fmt.Sprint(s.Number), clip(line(what), maxNames)
+				row.Link, row.Turn, row.What = s.ID, fmt.Sprint(s.Number), told.Brief(what, maxNames)
 				row.Use, row.Lost, row.Took = use, e.failed(), when(took > 0, short(took))
 				rows = append(rows, row)
 			}

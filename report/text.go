@@ -12,6 +12,7 @@ import (
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/report/internal/told"
 )
 
 // Style is the style of a timeline. The zero value has no colours and is 100 columns wide.
@@ -112,7 +113,7 @@ func (t *terminal) head(r *run) {
 	if t.runs++; t.runs > 1 {
 		fmt.Fprintln(t.out)
 	}
-	title := fmt.Sprintf("%s  run %d", line(r.header.Session), r.number)
+	title := fmt.Sprintf("%s  run %d", told.Line(r.header.Session), r.number)
 	if !r.begun.IsZero() {
 		title += "  " + r.begun.UTC().Format("2006-01-02 15:04:05 MST")
 	}
@@ -214,7 +215,7 @@ func (r *run) about() [][2]string {
 	rows := [][2]string{{"format", h.Format}}
 	add := func(name, text string) {
 		if text != "" {
-			rows = append(rows, [2]string{name, line(text)})
+			rows = append(rows, [2]string{name, told.Line(text)})
 		}
 	}
 	if seed := h.Seed(); seed != "" {

@@ -13,6 +13,7 @@ import (
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/report/internal/told"
 )
 
 // The bounds of titles, in characters and in parts.
@@ -33,7 +34,7 @@ func (s *section) name() {
 		s.Result, s.Tone = "in doubt", "warn"
 	}
 	wrong := joined(", ", s.wrong()...)
-	s.Title = clip(line(joined("; ", joined(": ", s.asked(), wrong), s.next())), maxTitle)
+	s.Title = told.Brief(joined("; ", joined(": ", s.asked(), wrong), s.next()), maxTitle)
 }
 
 // asked names what the reply asked for: a call with its values, the tools, or the answer.
@@ -95,7 +96,7 @@ func (s *section) wrong() (parts []string) {
 		case e.bad && e.Kind == ended:
 			parts = append(parts, e.Text)
 		case e.failed() && e.Decision.Plane == fault.Transport && e.Decision.Action == "":
-			parts = append(parts, plainWords(string(e.Decision.Class)))
+			parts = append(parts, told.Words(string(e.Decision.Class)))
 		}
 	}
 	slices.SortStableFunc(all, func(a, b issueView) int { return len(a.Brief) - len(b.Brief) })
@@ -125,33 +126,6 @@ func (s *section) next() (text string) {
 		}
 	}
 	return text
-}
-
-// plainWords writes a name of the API as words.
-func plainWords(name string) string { return strings.ReplaceAll(name, "_", " ") }
-
-// kindWords are the kinds of JSON values in plain words.
-var kindWords = map[fault.Kind]string{
-	fault.String: "text", fault.Integer: "an integer", fault.Number: "a number", fault.Boolean: "true or false",
-	fault.Array: "a list", fault.Object: "an object", fault.Null: "null",
-}
-
-// briefIssue is an issue in a few words: "cents was text", "currency missing".
-func briefIssue(i fault.Issue) string {
-	name := i.Place()
-	switch {
-	case i.Rule == "required" && i.Got == "":
-		return name + " missing"
-	case i.Rule == "additionalProperties":
-		return name + " not known"
-	case i.Rule == fault.RuleUnknownTool:
-		return "unknown tool"
-	case i.Rule == "type" && i.Got != "":
-		return name + " was " + kindWords[i.Got]
-	case i.Expected == "":
-		return joined(": ", strings.TrimPrefix(name, "(whole)"), i.Says())
-	}
-	return joined(": ", strings.TrimPrefix(name, "(whole)"), "expected "+clip(i.Expected, maxTitleValue*2))
 }
 
 // field is a value of a JSON object: its path, "guests/0/name", and its text as it was written.
@@ -193,7 +167,7 @@ func fieldsIn(text string, at span, path string, depth int, all []field) []field
 // valuesText is the first values of arguments: "ACME, 500, EUR". It is empty for what is no JSON object.
 func valuesText(arguments string) string {
 	all, ok := fieldsOf(arguments)
-	if !ok || isRedacted(arguments) {
+	if !ok || told.IsRedacted(arguments) {
 		return ""
 	}
 	var parts []string
@@ -204,7 +178,7 @@ func valuesText(arguments string) string {
 				text = string(plain)
 			}
 		}
-		parts = append(parts, clip(visible(line(text)), maxTitleValue))
+		parts = append(parts, told.Clip(visible(told.Line(text)), maxTitleValue))
 	}
 	if len(all) > maxTitleValues {
 		parts = append(parts, "…")
@@ -230,7 +204,7 @@ func (s *section) Marks() string {
 			marks += "✓"
 		}
 	}
-	return clip(marks, 8)
+	return told.Clip(marks, 8)
 }
 
 // maxCalmWait is the longest wait of a section that can be one of several in a row.

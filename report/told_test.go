@@ -74,5 +74,5 @@ func TestAnAnswerKeepsItsFirstWord(t *testing.T) {
 // The box with the end of a run has no names of the record in it.
 func TestTheEndOfARunIsInPlainWords(t *testing.T) {
 	page := show(t, "html", told(t, "{}", "Ada", look(300), look(300), look(300)))
-	assert.Contains(t, page, "look attempt 3 of 3: tool validation (attempts used up)")
+	assert.Contains(t, page, "look attempt 3 of 3: tool validation, age: expected at most 130 (attempts used up)")
 }

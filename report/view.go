@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/report/internal/told"
 )
 
 // textView is a text on a page. Same says how much is left out because it was shown before.
@@ -50,7 +51,7 @@ func issueViews(issues []fault.Issue) []issueView {
 	for n, i := range issues[:min(len(issues), maxMarks)] {
 		views = append(views, issueView{
 			N: n + 1, Place: i.Place(), Says: i.Says(),
-			Rule: joined(", ", i.Rule, string(i.Source)), Brief: briefIssue(i), rule: i.Rule,
+			Rule: joined(", ", i.Rule, string(i.Source)), Brief: told.Issue(i), rule: i.Rule,
 		})
 	}
 	return views

@@ -12,6 +12,7 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/report/internal/told"
 )
 
 // since formats the time since the run began.
@@ -54,7 +55,7 @@ func listed[T any](all []T, name func(T) string) string {
 const maxNames = 120
 
 // namesText lists names, made safe for a page.
-func namesText(names []string) string { return clip(line(strings.Join(names, ", ")), maxNames) }
+func namesText(names []string) string { return told.Brief(strings.Join(names, ", "), maxNames) }
 
 // after is a text with a lead, or empty if the text is.
 func after(lead, text string) string { return when(text != "", lead+text) }

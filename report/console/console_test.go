@@ -275,7 +275,7 @@ func TestAFailureSaysWhatWasWrong(t *testing.T) {
 	call := looptest.Call(message.Call{ID: "c1", Name: "search", Arguments: `{}`})
 	run(t, journal.Dir(dir), "trip-3", "A room in Faro.", []*tool.Tool{search}, call, call, call)
 	page := body(t, ask(t, open(t, dir), "GET", "/api/sessions"))
-	assert.Contains(t, page, `"why":"search attempt 3 of 3: tool validation, city: required`)
+	assert.Contains(t, page, `"why":"search attempt 3 of 3: tool validation, city missing`)
 	assert.Contains(t, page, `(attempts used up)"`)
 }
 

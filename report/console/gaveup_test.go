@@ -38,9 +38,9 @@ func TestTheInboxAsksWhatIsToFollow(t *testing.T) {
 	put(t, dir, "stuck.jsonl", text)
 	c := open(t, dir, soonAfter)
 	page := body(t, ask(t, c, "GET", "/inbox"))
-	for _, want := range []string{"the answer gave up: what is to follow?", "structured_output, at attempt 3 (attempts_exhausted)", `value="go_on"`, `value="end"`, "ended at 2030-01-01 01:00:00 UTC"} {
+	for _, want := range []string{"the answer gave up: what is to follow?", "structured output, at attempt 3 (attempts used up)", `value="go_on"`, `value="end"`, "ended at 2030-01-01 01:00:00 UTC"} {
 		assert.Contains(t, page, want)
 	}
 	assert.NotContains(t, page, "<dt>arguments")
-	assert.Contains(t, body(t, ask(t, c, "GET", "/api/sessions?state=asking")), `the answer gave up: go on, or end?`)
+	assert.Contains(t, body(t, ask(t, c, "GET", "/api/sessions?state=asking")), `the answer gave up: structured output, expected an object with the member number. Go on, or end? By `)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/journal/inbox"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/report/internal/told"
 )
 
 // pending is a question that waits for a person.
@@ -200,7 +201,8 @@ func (c *Console) question(asks pending, now time.Time) *question {
 		for _, i := range a.Failure.Issues {
 			q.Failed += i.String() + "; "
 		}
-		q.Failed = c.scrub(fmt.Sprintf("%s%s, at attempt %d (%s)", q.Failed, a.Failure.Class, a.Attempt, a.Reason))
+		q.Failed = c.scrub(fmt.Sprintf("%s%s, at attempt %d (%s)", q.Failed, told.Words(string(a.Failure.Class)), a.Attempt,
+			a.Reason.Phrase()))
 	}
 	q.Untaken = s.untaken[a.ID]
 	c.beside(q, s, a)

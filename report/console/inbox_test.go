@@ -101,7 +101,7 @@ func TestTheInbox(t *testing.T) {
 	assert.NotContains(t, page, "\u202e")
 	assert.NotContains(t, page, "<b>\u202e")
 	list := body(t, ask(t, c, "GET", "/api/sessions?state=asking"))
-	assert.Contains(t, list, `"id":"doubtful","state":"asking","why":"pay: cents 500, currency EUR, to ACME – done, not done, or again?","until":null,"in_doubt":1,`)
+	assert.Contains(t, list, `"id":"doubtful","state":"asking","why":"pay may have run with cents 500, currency EUR, to ACME: done, not done, or again?","until":null,"in_doubt":1,`)
 	assert.Contains(t, list, `By 2030-01-01 00:01:05 UTC, else refused","until":"2030-01-01T00:01:05Z"`)
 }
 

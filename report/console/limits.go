@@ -9,6 +9,7 @@ import (
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/limit"
 	"github.com/retake-go/retake/limit/limiter"
+	"github.com/retake-go/retake/report/internal/told"
 )
 
 // Limits tells how the scopes of a limiter are, as [limiter.Limiter] does.
@@ -85,10 +86,10 @@ func leasesOf(s *limiter.Status) (inFlight, leased string) {
 func windowsOf(st *limit.State) string {
 	var all []string
 	for _, w := range st.Windows {
-		all = append(all, fmt.Sprintf("%d %s in %v", w.Limit, words(w.Resource), time.Duration(w.Period)))
+		all = append(all, fmt.Sprintf("%d %s in %v", w.Limit, told.Words(w.Resource), time.Duration(w.Period)))
 	}
 	for _, q := range st.Quotas {
-		all = append(all, fmt.Sprintf("%d %s left until %s", q.Left, words(q.Resource),
+		all = append(all, fmt.Sprintf("%d %s left until %s", q.Left, told.Words(q.Resource),
 			clock(time.Unix(0, q.Reset))))
 	}
 	if len(all) == 0 {
@@ -96,6 +97,3 @@ func windowsOf(st *limit.State) string {
 	}
 	return strings.Join(all, ", ")
 }
-
-// words is the name of a resource for people.
-func words(resource string) string { return strings.ReplaceAll(resource, "_", " ") }

@@ -139,3 +139,10 @@ func TestASessionOfManyTurnsInABrowser(t *testing.T) {
 	tab.Until(`document.getElementById("keys").open`)
 	shot("inbox")
 }
+
+// Without script a page says as of when it is.
+func TestAPageOfASessionSaysAsOfWhenItIs(t *testing.T) {
+	dir := journal.Dir(t.TempDir())
+	trip(t, dir, 1)
+	assert.Contains(t, body(t, ask(t, open(t, string(dir), soonAfter), "GET", "/session?id=trip")), `">as of 00:00:05 UTC, <a href="">reload</a>`)
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/report/internal/told"
 )
 
 // The filters by a value. Those before firstChoice are links with what each value has, the others selects.
@@ -234,7 +235,7 @@ func spokenOf(pick int, value string) string {
 		}
 		return strings.TrimPrefix(policy.Reason(value).Phrase(), "retry after ")
 	case classPick:
-		return words(value)
+		return told.Words(value)
 	}
 	return value
 }

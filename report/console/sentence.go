@@ -7,13 +7,13 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/masked"
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/report/internal/told"
 )
 
 // sentence says what a session does, and what will unblock it, without the values at places of the arguments
@@ -43,14 +43,7 @@ func ended(o *machine.Outcome, corrections int) string {
 	for n, c := range o.InDoubt {
 		names[n] = brief(c.Tool)
 	}
-	about := o.About()
-	if x := o.Exhaustion; x != nil {
-		about = strings.Replace(about, string(x.Failure.Class), failed(&x.Failure), 1)
-	}
-	if !o.OK {
-		about = strings.Replace(about, string(o.Reason), o.Reason.Phrase(), 1)
-	}
-	about = brief(about)
+	about := brief(told.Outcome(o))
 	if o.OK && about == "" {
 		about = "the answer is empty"
 	}
@@ -63,29 +56,20 @@ func ended(o *machine.Outcome, corrections int) string {
 	return about
 }
 
-// failed says what went wrong, with the first issue, but not its value.
-func failed(f *fault.Failure) string {
-	text := words(string(f.Class))
-	if len(f.Issues) > 0 {
-		first := f.Issues[0]
-		first.Value = ""
-		text += ", " + first.String()
-	}
-	return text
-}
-
 // asked says what people are asked, the first about arguments, until when, and what holds then.
 func asked(asks []machine.Ask, arguments string) string {
 	a := &asks[0]
-	text := brief(cmp.Or(a.Tool, "the answer"))
-	if values := brief(spoken(arguments)); values != "" {
-		text += ": " + values
-	}
-	if a.Kind == machine.AskExhausted {
-		text += " gave up: go on, or end?"
-	} else if a.Kind == machine.AskDoubt {
-		text += " – done, not done, or again?"
-	} else {
+	text, values := brief(cmp.Or(a.Tool, "the answer")), brief(spoken(arguments))
+	switch {
+	case a.Kind == machine.AskExhausted && a.Failure != nil:
+		text += " gave up: " + brief(told.Failure(a.Failure)) + ". Go on, or end?"
+	case a.Kind == machine.AskDoubt && values != "":
+		text += " may have run with " + values + ": done, not done, or again?"
+	case a.Kind == machine.AskDoubt:
+		text += " may have run: done, not done, or again?"
+	case values != "":
+		text += ": " + values + "?"
+	default:
 		text += "?"
 	}
 	if !a.Deadline.IsZero() {
@@ -167,7 +151,7 @@ func doing(f *journal.Fold) string {
 	case e.Kind == "":
 		return "begins"
 	}
-	return words(brief(string(e.Kind)))
+	return told.Words(brief(string(e.Kind)))
 }
 
 // toolNames names the tools that run.
@@ -190,26 +174,4 @@ func toolNames(f *journal.Fold) string {
 const maxBrief = 200
 
 // brief is the first characters of a text on one line. Characters that cannot be seen become U+FFFD.
-func brief(text string) string {
-	var b strings.Builder
-	n, space := 0, false
-	for _, r := range text {
-		if r == '\n' || r == '\t' || r == '\r' || r == ' ' {
-			space = b.Len() > 0
-			continue
-		}
-		if n++; n > maxBrief {
-			b.WriteString("…")
-			break
-		}
-		if space {
-			b.WriteByte(' ')
-			space = false
-		}
-		if !unicode.IsGraphic(r) {
-			r = unicode.ReplacementChar
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
-}
+func brief(text string) string { return told.Brief(text, maxBrief) }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/report/internal/told"
 )
 
 // settled is a question that was answered, as the inbox shows it.
@@ -81,7 +82,7 @@ var rulings = map[machine.Ruling]string{
 	machine.NobodyKnows: "left in doubt", machine.GoOn: "told to go on", machine.EndRun: "ended",
 }
 
-func ruled(r machine.Ruling) string { return cmp.Or(rulings[r], words(brief(string(r)))) }
+func ruled(r machine.Ruling) string { return cmp.Or(rulings[r], told.Words(brief(string(r)))) }
 
 // ends say how a call ended.
 var ends = map[machine.Verdict]string{
