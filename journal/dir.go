@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -255,19 +254,11 @@ func (l *file) check(at int64) (size int64, err error) {
 	if size < at {
 		return size, conflict
 	}
-	rest := io.NewSectionReader(l.f, at, size-at)
-	for chunk := make([]byte, 32<<10); ; {
-		n, err := rest.Read(chunk)
-		if bytes.IndexByte(chunk[:n], '\n') >= 0 {
-			return size, conflict
-		}
-		if errors.Is(err, io.EOF) {
-			return size, nil
-		}
-		if err != nil {
-			return size, err
-		}
+	end, err := linesEnd(io.NewSectionReader(l.f, at, size-at), 0)
+	if err == nil && end > 0 {
+		err = conflict
 	}
+	return size, err
 }
 
 // Append implements [Log]. If lines cannot be written, nothing of them remains. After a failed sync the

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"time"
 
 	"github.com/retake-go/retake/internal/chain"
@@ -98,17 +99,7 @@ func lengthOf(ctx context.Context, log Log) (int64, error) {
 		return 0, err
 	}
 	defer in.Close()
-	lines, end := newLineReader(in), int64(0)
-	for {
-		line, err := lines.next(MaxLineBytes)
-		if errors.Is(err, io.EOF) {
-			return end, nil
-		}
-		if err != nil {
-			return end, err
-		}
-		end += int64(len(line))
-	}
+	return linesEnd(in, math.MaxInt64)
 }
 
 // empty removes the items of an inbox.

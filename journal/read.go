@@ -182,6 +182,25 @@ func whyEnded(err error) error {
 	return err
 }
 
+// linesEnd returns where the complete lines of a text end. It looks no further than the first line that ends
+// beyond most, and holds no line.
+func linesEnd(text io.Reader, most int64) (end int64, err error) {
+	in, at := bufio.NewReaderSize(text, readRoom), int64(0)
+	for end <= most {
+		part, err := in.ReadSlice('\n')
+		at += int64(len(part))
+		switch {
+		case err == nil:
+			end = at
+		case err == io.EOF:
+			return end, nil
+		case err != bufio.ErrBufferFull:
+			return end, whyEnded(err)
+		}
+	}
+	return end, nil
+}
+
 // next returns the next line with its line feed, valid until the next call. With an error it returns the rest
 // of the text. For a line of more than most bytes it returns the beginning, without line feed and error.
 func (l *lineReader) next(most int) ([]byte, error) {

@@ -80,15 +80,18 @@ func (j *Journal) isAsLeft(log Log) error {
 		return err
 	}
 	defer in.Close()
-	var last []byte
+	begin := []byte(beforeHash + j.head.String())
+	last, rest, end := make([]byte, len(begin)), j.end-j.headAt-int64(len(begin)), int64(0)
 	if err = leadTo(in, j.headAt); err == nil {
-		last, err = io.ReadAll(in)
+		_, err = io.ReadFull(in, last)
 	}
-	if err != nil && !errors.Is(err, io.EOF) {
+	if err == nil && bytes.Equal(last, begin) {
+		end, err = linesEnd(in, rest)
+	}
+	switch {
+	case err != nil && err != io.EOF && err != io.ErrUnexpectedEOF:
 		return err
-	}
-	if bytes.HasPrefix(last, []byte(beforeHash+j.head.String())) &&
-		int64(bytes.LastIndexByte(last, '\n')+1) == j.end-j.headAt {
+	case end == rest:
 		return nil
 	}
 	return heldError("it is not as its last run left it: another writer wrote, compacted or deleted it")

@@ -2,7 +2,11 @@ package journal_test
 
 import (
 	"bytes"
+	"errors"
 	"io"
+	"os"
+	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
@@ -94,4 +98,46 @@ func TestAJournalThatRestsIsNotTakenFromAnother(t *testing.T) {
 	require.NoError(t, other.Close())
 	require.ErrorIs(t, j.Wake(), journal.ErrConflict, "its run has ended")
 	assert.NoError(t, j.Close())
+}
+
+// What another process wrote meanwhile is looked at, and not held in memory: it may be of any length.
+func TestWhatOthersWroteIsNotHeld(t *testing.T) {
+	const foreign = 64 << 20
+	for name, text := range map[string][]byte{
+		"lines":       bytes.Repeat([]byte("another line\n"), foreign/13),
+		"a torn line": bytes.Repeat([]byte("x"), foreign),
+		"one line":    append(bytes.Repeat([]byte("x"), foreign), '\n'),
+	} {
+		for does, look := range map[string]func(t *testing.T, dir journal.Dir, j *journal.Journal) error{
+			"wakes": func(_ *testing.T, _ journal.Dir, j *journal.Journal) error { return j.Wake() },
+			"deletes": func(t *testing.T, dir journal.Dir, _ *journal.Journal) error {
+				require.NoError(t, journal.Delete(t.Context(), dir, theSession))
+				return journal.ErrConflict
+			},
+		} {
+			t.Run(does+" "+name, func(t *testing.T) {
+				dir := journal.Dir(t.TempDir())
+				_, err := journaltest.Drive(dir, theSession, func(string) {})
+				require.NoError(t, err)
+				j, err := journal.Open(t.Context(), dir, theSession, journal.Settings{})
+				require.NoError(t, err)
+				defer j.Close()
+				j.Rest()
+				f, err := os.OpenFile(filepath.Join(string(dir), journal.FileName(theSession)), os.O_WRONLY|os.O_APPEND, 0)
+				require.NoError(t, err)
+				_, err = f.Write(text)
+				require.NoError(t, errors.Join(err, f.Close()))
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				err = look(t, dir, j)
+				runtime.ReadMemStats(&after)
+				if name == "a torn line" && does == "wakes" {
+					require.NoError(t, err, "a torn line is nothing that was written")
+				} else {
+					require.ErrorIs(t, err, journal.ErrConflict)
+				}
+				require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20))
+			})
+		}
+	}
 }
