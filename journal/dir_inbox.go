@@ -236,6 +236,9 @@ func (d Dir) Items(ctx context.Context, session string) ([]Item, error) {
 	return items, err
 }
 
+// maxRead is the most items of an inbox that are read at once.
+const maxRead = 2 * MaxItems
+
 // each calls use for every item until it returns false. It skips items that are removed meanwhile; those that
 // cannot be read are errors, which are joined.
 func (in inbox) each(ctx context.Context, use func(session string, i Item) bool) error {
@@ -244,6 +247,10 @@ func (in inbox) each(ctx context.Context, use func(session string, i Item) bool)
 		return err
 	}
 	var bad []error
+	if more := len(names) - maxRead; more > 0 {
+		bad, names = append(bad, fmt.Errorf("%d files are left for later: there are more than %d", more, maxRead)),
+			names[:maxRead]
+	}
 	for _, name := range names {
 		session, i, err := in.read(name)
 		switch {

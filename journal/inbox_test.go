@@ -46,6 +46,29 @@ func TestAnItemIsAFileOfTheUserAloneAndLeavesNothing(t *testing.T) {
 	assert.Empty(t, filesIn(t, string(dir)))
 }
 
+// Files that no Put made are of any number: no more of them are read at once than one inbox may have.
+func TestOfTooManyItemsSomeWait(t *testing.T) {
+	dir := Dir(t.TempDir())
+	require.NoError(t, dir.Put(t.Context(), "order-42", answerTo("q")))
+	in := filepath.Join(string(dir), inboxOf("order-42"))
+	text, err := os.ReadFile(filepath.Join(in, itemName(answerTo("q"))))
+	require.NoError(t, err)
+	for n := range 2*MaxItems + 3 {
+		i := answerTo(fmt.Sprint("q", n))
+		text := strings.Replace(string(text), `"key":"q"`, fmt.Sprintf(`"key":%q`, i.Key), 1)
+		require.NoError(t, os.WriteFile(filepath.Join(in, itemName(i)), []byte(text), 0o600))
+	}
+	items, err := dir.Items(t.Context(), "order-42")
+	require.ErrorContains(t, err, `the inbox of session "order-42": 4 files are left for later: there are more than 512`)
+	require.Len(t, items, 2*MaxItems)
+	for _, i := range items {
+		require.NoError(t, dir.Remove(t.Context(), "order-42", i))
+	}
+	items, err = dir.Items(t.Context(), "order-42")
+	require.NoError(t, err)
+	require.Len(t, items, 4)
+}
+
 // dying is a disk whose process dies before its nth step: what a panic leaves is what a crash leaves, because
 // nothing is tidied up in a deferred call.
 func dying(steps int) *disk {
