@@ -2,44 +2,32 @@ package journal
 
 import (
 	"encoding/json"
-	"strconv"
 
 	"github.com/retake-go/retake/policy"
 )
 
-// boundsOf are the limits of a run.
-func boundsOf(s *policy.Set) policy.Explanation {
-	return policy.Explanation{
-		{Field: "budgets.tool", Value: showBound(s.Budgets.Tool)},
-		{Field: "budgets.run", Value: showBound(s.Budgets.Run)},
-		{Field: "budgets.unknown_tools", Value: showBound(s.Budgets.UnknownTools)},
-		{Field: "prices", Value: showData(s.Prices, len(s.Prices) == 0)},
-		{Field: "spending", Value: showData(s.Spending, s.Spending.IsZero())},
-		{Field: "context", Value: showContext(s.Context)},
-		{Field: "max_turns", Value: showBound(s.MaxTurns)},
-		{Field: "max_calls", Value: showBound(s.MaxCalls)},
-		{Field: "all_or_nothing", Value: strconv.FormatBool(s.AllOrNothing)},
+// boundsOf are the limits of a run, as JSON.
+func boundsOf(s *policy.Set) (all policy.Explanation) {
+	add := func(field string, v any, none bool) {
+		text, err := json.Marshal(v)
+		switch {
+		case none || err != nil:
+			text = []byte("none")
+		case v == policy.Unlimited:
+			text = []byte("unlimited")
+		}
+		all = append(all, policy.Explained{Field: field, Value: string(text)})
 	}
-}
-
-func showBound(n int) string {
-	if n == policy.Unlimited {
-		return "unlimited"
-	}
-	return strconv.Itoa(n)
-}
-
-// showData returns data as JSON.
-func showData(v any, none bool) string {
-	text, err := json.Marshal(v)
-	if none || err != nil {
-		return "none"
-	}
-	return string(text)
-}
-
-// showContext returns what says how prompts are kept short, with its defaults.
-func showContext(c policy.Context) string {
-	from, to := c.Shares()
-	return showData(policy.Context{Steps: c.Order(), From: &from, To: &to, Keep: new(c.Newest())}, false)
+	add("budgets.tool", s.Budgets.Tool, false)
+	add("budgets.run", s.Budgets.Run, false)
+	add("budgets.unknown_tools", s.Budgets.UnknownTools, false)
+	add("prices", s.Prices, len(s.Prices) == 0)
+	add("spending", s.Spending, s.Spending.IsZero())
+	from, to := s.Context.Shares()
+	add("context", policy.Context{Steps: s.Context.Order(), From: &from, To: &to, Keep: new(s.Context.Newest())},
+		false)
+	add("max_turns", s.MaxTurns, false)
+	add("max_calls", s.MaxCalls, false)
+	add("all_or_nothing", s.AllOrNothing, false)
+	return all
 }

@@ -53,11 +53,11 @@ type Comparison struct {
 
 // Change returns how much more would have been used, as far as the record answers. Negative values were
 // saved.
-func (c Comparison) Change() Totals { return c.WhatIf.minus(c.Answered) }
+func (c Comparison) Change() Totals { return c.WhatIf.plus(c.Answered, -1) }
 
 // Plus returns the sum of two comparisons.
 func (c Comparison) Plus(d Comparison) Comparison {
-	return Comparison{c.Recorded.plus(d.Recorded), c.Answered.plus(d.Answered), c.WhatIf.plus(d.WhatIf)}
+	return Comparison{c.Recorded.plus(d.Recorded, 1), c.Answered.plus(d.Answered, 1), c.WhatIf.plus(d.WhatIf, 1)}
 }
 
 // RunOutlook is the answer for one run.

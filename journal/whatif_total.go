@@ -31,34 +31,27 @@ type Totals struct {
 	Wasted policy.Charge `json:"wasted,omitzero"`
 }
 
-func (t Totals) plus(u Totals) Totals {
-	return Totals{
-		Correction: t.Correction + u.Correction, Transport: t.Transport + u.Transport,
-		ModelCalls: t.ModelCalls + u.ModelCalls, ToolRuns: t.ToolRuns + u.ToolRuns,
-		Waited: backoff.Sum(t.Waited, u.Waited), Usage: t.Usage.Add(u.Usage),
-		Cost: policy.Charge{Cost: t.Cost}.Plus(policy.Charge{Cost: u.Cost}).Cost, Wasted: t.Wasted.Plus(u.Wasted),
+// plus returns the sum with so many times u. Sums saturate.
+func (t Totals) plus(u Totals, times int) Totals {
+	t.Correction += times * u.Correction
+	t.Transport += times * u.Transport
+	t.ModelCalls += times * u.ModelCalls
+	t.ToolRuns += times * u.ToolRuns
+	more := u.sums()
+	for n, sum := range t.sums() {
+		*sum = int64(backoff.Sum(time.Duration(*sum), time.Duration(int64(times)**more[n])))
 	}
+	return t
 }
 
-func (t Totals) minus(u Totals) Totals {
-	return Totals{
-		Correction: t.Correction - u.Correction, Transport: t.Transport - u.Transport,
-		ModelCalls: t.ModelCalls - u.ModelCalls, ToolRuns: t.ToolRuns - u.ToolRuns,
-		Waited: t.Waited - u.Waited, Usage: usageMinus(t.Usage, u.Usage), Cost: t.Cost - u.Cost,
-		Wasted: policy.Charge{
-			Usage: usageMinus(t.Wasted.Usage, u.Wasted.Usage), Cost: t.Wasted.Cost - u.Wasted.Cost,
-			Estimated: t.Wasted.Estimated - u.Wasted.Estimated,
-		},
+// sums are what may grow without bound.
+func (t *Totals) sums() []*int64 {
+	all := []*int64{(*int64)(&t.Waited), &t.Cost, &t.Wasted.Cost, &t.Wasted.Estimated}
+	for _, u := range []*message.Usage{&t.Usage, &t.Wasted.Usage} {
+		all = append(all, &u.InputTokens, &u.OutputTokens, &u.CacheReadTokens, &u.CacheWriteTokens,
+			&u.ReasoningTokens, &u.APICalls)
 	}
-}
-
-func usageMinus(u, v message.Usage) message.Usage {
-	return message.Usage{
-		InputTokens: u.InputTokens - v.InputTokens, OutputTokens: u.OutputTokens - v.OutputTokens,
-		CacheReadTokens:  u.CacheReadTokens - v.CacheReadTokens,
-		CacheWriteTokens: u.CacheWriteTokens - v.CacheWriteTokens,
-		ReasoningTokens:  u.ReasoningTokens - v.ReasoningTokens, APICalls: u.APICalls - v.APICalls,
-	}
+	return all
 }
 
 // add counts one step, after which the run has st; was is what it waited for.
