@@ -3,12 +3,10 @@ package journal
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
-	"github.com/retake-go/retake/internal/chain"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/session"
 )
@@ -39,63 +37,48 @@ func CompactKeeping(
 }
 
 func compact(ctx context.Context, store Store, session string, key []byte, drops func(*Ended) bool) error {
-	if store == nil {
-		return errNoStore
-	}
-	log, err := store.Open(ctx, session)
-	if err != nil {
-		return chain.Bounded(err)
-	}
-	lines, at, err := compacted(ctx, log, key, drops)
-	if err == nil {
-		err = log.Replace(ctx, at, lines)
-	}
-	if err != nil {
-		err = fmt.Errorf("compacting the journal of session %q: %w", session, chain.Bounded(err))
-	}
-	return errors.Join(err, chain.Bounded(log.Close()))
+	return rewrite(ctx, store, session, "compacting", func(log Log) (int64, []byte, error) {
+		return compacted(ctx, log, key, drops)
+	})
 }
 
-// compacted returns the lines of the compacted journal without the ends that are dropped, and the length of
-// the journal they replace.
+// compacted returns the length of a journal, and the lines of the compacted one without the ends that are
+// dropped.
 func compacted(
 	ctx context.Context, log Log, key []byte, drops func(*Ended) bool,
-) (lines []byte, at int64, err error) {
-	in, err := log.Read(ctx)
+) (at int64, lines []byte, err error) {
+	f := &Fold{folding: folding{key: key}}
+	r, err := readLog(ctx, log, f.take)
 	if err != nil {
-		return nil, 0, err
-	}
-	defer in.Close()
-	r, f := NewReader(in), &Fold{key: key}
-	if err := r.each(f.take); err != nil {
-		return nil, 0, err
+		return 0, nil, err
 	}
 	switch {
 	case f.Header.Format == "" || f.State.Phase == machine.Idle:
-		return nil, 0, ErrNoRun
+		return 0, nil, ErrNoRun
 	case f.Header.Redaction != nil && f.Unfinished():
-		return nil, 0, fmt.Errorf("%w: its run has not ended and needs its events to continue: compact it "+
+		return 0, nil, fmt.Errorf("%w: its run has not ended and needs its events to continue: compact it "+
 			"after its end", ErrRedacted)
 	}
 	f.ends.all = slices.DeleteFunc(f.ends.all, func(e Ended) bool { return drops(&e) })
 	h, err := f.compactHeader(r)
 	if err != nil {
-		return nil, 0, err
+		return 0, nil, err
 	}
 	snap, err := f.snapshot()
 	if err != nil {
-		return nil, 0, err
+		return 0, nil, err
 	}
 	head := newHash()
 	for _, rec := range []Record{{Header: h}, {Snapshot: snap}} {
 		if lines, head, err = head.appendRecord(lines, &rec); err != nil {
-			return nil, 0, err
+			return 0, nil, err
 		}
 	}
-	if err := NewReader(bytes.NewReader(lines)).each((&Fold{key: key}).take); err != nil {
-		return nil, 0, fmt.Errorf("it was not changed: the compacted journal could not be opened: %w", err)
+	made := &Fold{folding: folding{key: key}}
+	if err := NewReader(bytes.NewReader(lines)).each(made.take); err != nil {
+		return 0, nil, fmt.Errorf("it was not changed: the compacted journal could not be opened: %w", err)
 	}
-	return lines, r.Offset(), nil
+	return r.Offset(), lines, nil
 }
 
 // compactHeader returns the header of the last run with an empty session, because the snapshot holds the

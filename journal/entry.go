@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -110,6 +111,17 @@ func (r *Reader) each(take func(*entry) error) error {
 		return nil
 	}
 	return err
+}
+
+// readLog is each for all lines of a log.
+func readLog(ctx context.Context, log Log, take func(*entry) error) (*Reader, error) {
+	in, err := log.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	r := NewReader(in)
+	return r, r.each(take)
 }
 
 // walk is each in one goroutine, for those who read many journals.

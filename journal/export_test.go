@@ -24,7 +24,8 @@ func Chain(records ...[]byte) []byte {
 // there were.
 func KeptAttempts(text []byte) (kept, made int, err error) {
 	p := newPlayer(bytes.NewReader(text), nil)
-	err = p.readAll()
+	p.forgets = true
+	err = p.r.each(p.take)
 	return len(p.State.Session.Attempts()), p.State.Session.AttemptCount(), err
 }
 

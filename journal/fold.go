@@ -35,11 +35,8 @@ type Fold struct {
 
 	// forms are the notes of tools of whose calls a person was asked.
 	forms []Note
-	// ends are the ends of all actions with an ID.
-	ends ends
-	// digests makes the digests of prompts. key is the secret key of a redacted journal.
+	// digests makes the digests of prompts.
 	digests *digester
-	key     []byte
 	// undecided is today's decision on the last event, until the recorded one is read.
 	undecided *Decision
 	// prompt is the digest of the request's prompt, for its end.
@@ -52,17 +49,31 @@ type Fold struct {
 	// not taken.
 	answered []answeredCall
 	untaken  []string
+	// last is the last event.
+	last *machine.Event
+	folding
+}
+
+// folding is what a fold has of its journal, whatever run it is at.
+type folding struct {
+	// key is the secret key of a redacted journal.
+	key []byte
+	// ends are the ends of all actions with an ID.
+	ends ends
 	// doubt reports that a run ended with calls in doubt.
 	doubt bool
 	// trusts takes the recorded decisions as they are: today's are not compared with them, and no digests are
 	// made.
 	trusts bool
+	// forgets drops what nobody has to know to go on, for a fold that is not written on. forgot is where it
+	// last did.
+	forgets bool
+	forgot  int64
 	// configs are those that other folds share; nil for none. compiled is that of the header being read.
 	configs  *Configs
 	compiled *machine.Compiled
-	// events is the number of events so far, and last the last one.
+	// events is the number of events so far.
 	events int64
-	last   *machine.Event
 }
 
 // Unfinished reports whether a run began and has not stopped.
@@ -93,15 +104,32 @@ func (f *Fold) take(e *entry) error {
 	switch {
 	case e.kind == kindDecision && f.trusts && f.undecided != nil:
 		f.undecided = nil
-		return nil
 	case e.kind == kindDecision && f.matches(e.raw):
-		return nil
+	default:
+		rec, err := f.read(e)
+		if err == nil {
+			err = f.add(rec)
+		}
+		if err != nil {
+			return e.locate(err)
+		}
 	}
-	rec, err := f.read(e)
-	if err == nil {
-		err = f.add(rec)
+	if f.forgets && e.end-f.forgot >= forgetBytes {
+		f.forget(e.end)
 	}
-	return e.locate(err)
+	return nil
+}
+
+// forgetBytes is how many bytes are read before something is dropped.
+const forgetBytes = 8 << 20
+
+// forget drops what is no longer needed at an offset: messages, whose digests replace them, attempts, and the
+// ends of actions; but not between an event and the decision on it.
+func (f *Fold) forget(at int64) {
+	if f.undecided == nil {
+		f.State.Forget()
+		f.ends, f.forgot = ends{}, at
+	}
 }
 
 // read decodes a line. The compiled config of a header is kept until its run begins.
@@ -163,8 +191,7 @@ func (f *Fold) beginWith(h Header, held session.State) error {
 		}
 	}
 	before := *f
-	*f = Fold{Header: h, State: compiled.New(held), key: f.key, digests: newDigester(), events: f.events,
-		ends: f.ends, trusts: f.trusts, configs: f.configs, doubt: f.doubt}
+	*f = Fold{Header: h, State: compiled.New(held), digests: newDigester(), folding: f.folding}
 	if f.before = before.begunLast(); h.Redaction != nil {
 		f.digests = newKeyedDigester(h.Session, f.key)
 	}

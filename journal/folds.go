@@ -118,7 +118,7 @@ func (f *folds) begin(h Header, st machine.State) (left Header, begun bool, err 
 	}
 	before := f.clear
 	if f.clear = f.file; f.redactor != nil {
-		f.clear = &Fold{Header: h, State: st, digests: newDigester(), ends: past}
+		f.clear = &Fold{Header: h, State: st, digests: newDigester(), folding: folding{ends: past}}
 		if before != nil {
 			f.clear.before = before.begunLast()
 		}

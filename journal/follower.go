@@ -18,8 +18,6 @@ type Follower struct {
 
 	fold Fold
 	r    Reader
-	// forgot is where something was last dropped.
-	forgot int64
 }
 
 // Read folds the lines of a journal that are new: to the last that is complete. in is the whole journal; if
@@ -27,20 +25,14 @@ type Follower struct {
 // line. After an error the follower must not be used any more.
 func (f *Follower) Read(in io.Reader) error {
 	if f.r.line == 0 {
-		f.r.head, f.fold.trusts, f.fold.configs = newHash(), true, f.Configs
+		f.r.head, f.fold.folding = newHash(), folding{trusts: true, forgets: true, configs: f.Configs}
 	}
 	if err := f.skip(in); err != nil {
 		return err
 	}
 	f.r.in, f.r.err = newLineReader(in), nil
 	defer func() { f.r.in, f.r.torn = lineReader{}, nil }()
-	return f.r.walk(func(e *entry) error {
-		err := f.fold.take(e)
-		if err == nil && e.end-f.forgot >= forgetBytes && f.fold.forget() {
-			f.forgot = e.end
-		}
-		return err
-	})
+	return f.r.walk(f.fold.take)
 }
 
 // skip leads to where the last Read ended.
@@ -60,11 +52,7 @@ func (f *Follower) skip(in io.Reader) (err error) {
 }
 
 // Forget drops what is not needed to go on: see [machine.State.Forget].
-func (f *Follower) Forget() {
-	if f.fold.forget() {
-		f.forgot = f.r.end
-	}
-}
+func (f *Follower) Forget() { f.fold.forget(f.r.end) }
 
 // Last is the last run that has begun. It changes with the next Read. The error is [ErrNoRun] if there is
 // none; the fold has the id of the session then, too.

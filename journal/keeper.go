@@ -41,12 +41,8 @@ type Stat struct {
 // [ErrConflict] while a writer holds the journal, and [ErrNoRun] if there is none. A request or an action of
 // the session that is made again is then a new one.
 func Delete(ctx context.Context, store Store, session string, transcripts ...Forgetter) error {
-	if store == nil {
-		return errNoStore
-	}
-	err := deleteIf(ctx, store, session, func(log Log) (int64, error) {
-		end, err := lengthOf(ctx, log)
-		if err == nil && end == 0 {
+	return rewrite(ctx, store, session, "deleting", func(log Log) (end int64, _ []byte, err error) {
+		if end, err = lengthOf(ctx, log); err == nil && end == 0 {
 			err = ErrNoRun
 		}
 		if inbox, has := store.(Inbox); has && err == nil {
@@ -55,12 +51,8 @@ func Delete(ctx context.Context, store Store, session string, transcripts ...For
 		if err == nil {
 			err = forget(ctx, session, transcripts...)
 		}
-		return end, err
+		return end, nil, err
 	})
-	if err != nil {
-		return fmt.Errorf("deleting the journal of session %q: %w", session, err)
-	}
-	return nil
 }
 
 // forget deletes what transcripts have of a session. After a crash its journal is still there, so that it is
@@ -77,19 +69,27 @@ func forget(ctx context.Context, session string, transcripts ...Forgetter) error
 	return nil
 }
 
-// deleteIf deletes a journal, unless look returns an error. look returns where the journal ends.
-func deleteIf(
-	ctx context.Context, store Store, session string, look func(Log) (end int64, err error),
+// rewrite replaces a journal, or deletes it where look returns no lines; unless look returns an error. look
+// returns where the journal ends, too. What is done is said of errors; nothing is if it is empty.
+func rewrite(
+	ctx context.Context, store Store, session, doing string,
+	look func(Log) (end int64, lines []byte, err error),
 ) error {
+	if store == nil {
+		return errNoStore
+	}
 	log, err := store.Open(ctx, session)
 	if err != nil {
 		return chain.Bounded(err)
 	}
-	end, err := look(log)
+	end, lines, err := look(log)
 	if err == nil {
-		err = log.Replace(ctx, end, nil)
+		err = log.Replace(ctx, end, lines)
 	}
-	return errors.Join(chain.Bounded(err), chain.Bounded(log.Close()))
+	if err = chain.Bounded(err); err != nil && doing != "" {
+		err = fmt.Errorf("%s the journal of session %q: %w", doing, session, err)
+	}
+	return errors.Join(err, chain.Bounded(log.Close()))
 }
 
 // lengthOf returns where the complete lines of a journal end.

@@ -7,13 +7,7 @@ import (
 
 // read folds the log and completes it.
 func (j *Journal) read() error {
-	in, err := j.log.Read(j.ctx)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	r := NewReader(in)
-	err = r.each(func(e *entry) error {
+	r, err := readLog(j.ctx, j.log, func(e *entry) error {
 		if e.kind != kindNote {
 			j.headAt = e.offset
 		}

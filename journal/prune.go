@@ -124,10 +124,10 @@ func pruneOne(
 	ctx context.Context, store Keeper, r Retention, session string, open map[string]bool, now time.Time,
 	each func(Pruned) bool,
 ) error {
-	err := deleteIf(ctx, store, session, func(log Log) (int64, error) {
+	err := rewrite(ctx, store, session, "", func(log Log) (int64, []byte, error) {
 		p, f, err := pruned(ctx, log, now)
 		if err != nil {
-			return 0, err
+			return 0, nil, err
 		}
 		outer, within := machine.Outer(session, f.Header.Config.Seed)
 		stays := !r.goes(p.Summary, now) || f.doubt || within && open[outer] || slices.ContainsFunc(f.ends.all,
@@ -135,14 +135,14 @@ func pruneOne(
 		if inbox, has := store.(Inbox); has && !stays {
 			items, err := inbox.Items(ctx, session)
 			if err != nil {
-				return 0, err
+				return 0, nil, err
 			}
 			stays = len(items) > 0
 		}
 		if stays || !each(p) {
-			return 0, errStays
+			return 0, nil, errStays
 		}
-		return p.Bytes, forget(ctx, session, r.Transcripts)
+		return p.Bytes, nil, forget(ctx, session, r.Transcripts)
 	})
 	if errors.Is(err, errStays) {
 		return nil
@@ -152,14 +152,9 @@ func pruneOne(
 
 // pruned folds a journal.
 func pruned(ctx context.Context, log Log, now time.Time) (p Pruned, f *Fold, err error) {
-	in, err := log.Read(ctx)
+	f = &Fold{folding: folding{trusts: true}}
+	r, err := readLog(ctx, log, f.take)
 	if err != nil {
-		return p, nil, err
-	}
-	defer in.Close()
-	r := NewReader(in)
-	f = &Fold{trusts: true}
-	if err := r.walk(f.take); err != nil {
 		return p, nil, err
 	}
 	if f.begunLast().State.Phase == machine.Idle {

@@ -48,7 +48,8 @@ type Report struct {
 // some lines after the fault.
 func Replay(in io.Reader, key []byte) (Report, error) {
 	p := newPlayer(in, key)
-	err := p.readAll()
+	p.forgets = true
+	err := p.r.each(p.take)
 	return p.end(), err
 }
 
@@ -60,19 +61,7 @@ type player struct {
 }
 
 func newPlayer(in io.Reader, key []byte) *player {
-	return &player{Fold: &Fold{key: key}, r: NewReader(in)}
-}
-
-// readAll folds all lines, and forgets on the way.
-func (p *player) readAll() error {
-	forgot := int64(0)
-	return p.r.each(func(e *entry) error {
-		err := p.take(e)
-		if err == nil && e.end-forgot >= forgetBytes && p.forget() {
-			forgot = e.end
-		}
-		return err
-	})
+	return &player{Fold: &Fold{folding: folding{key: key}}, r: NewReader(in)}
 }
 
 // take folds a line and counts it.
@@ -134,20 +123,6 @@ func (p *player) end() Report {
 	p.report.Undecided = p.undecided != nil
 	p.report.Ended = p.State.Phase == machine.Stopped
 	return p.report
-}
-
-// forgetBytes is how many bytes are read before something is dropped.
-const forgetBytes = 8 << 20
-
-// forget drops what the fold no longer needs: messages, whose digests replace them, attempts, and the ends of
-// actions. It reports whether it did: not between an event and the decision on it.
-func (f *Fold) forget() bool {
-	if f.undecided != nil {
-		return false
-	}
-	f.State.Forget()
-	f.ends = ends{}
-	return true
 }
 
 // String returns the report in one line.
