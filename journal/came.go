@@ -29,13 +29,11 @@ const (
 	maxCameText = 400
 )
 
-// answeredCall is a call about which a person has answered.
+// answeredCall is a call about which a person has answered, and what came of it when it last ended.
 type answeredCall struct {
-	question    string
-	turn, index int
-	verdict     machine.Verdict
-	text, key   string
-	notAccepted bool
+	Came
+	question, key string
+	turn, index   int
 }
 
 // Came says what came of the call of a question that was answered in the run. It knows the latest
@@ -46,7 +44,7 @@ func (f *Fold) Came(question string) (came Came, ok bool) {
 		return came, false
 	}
 	a, st := f.answered[n], &f.State
-	came = Came{Verdict: a.verdict, Text: a.text, NotAccepted: a.notAccepted}
+	came = a.Came
 	for _, d := range st.InDoubt {
 		came.InDoubt = came.InDoubt || d.Key == a.key
 	}
@@ -78,10 +76,9 @@ func (f *Fold) keepAnswered(ev *machine.Event, effects []machine.Effect) {
 		for n, a := range slices.Backward(f.answered) {
 			if a.turn == turn && a.index == t.Index {
 				f.answered = slices.Clone(f.answered)
-				is := &f.answered[n]
-				is.verdict, is.text = t.Verdict, canon.UTF8(canon.Cut(endText(t), maxCameText))
-				is.notAccepted = t.Failure == nil && t.Reduced != nil && t.Reduced.Error != nil
-				is.key = f.State.Batch.Calls[t.Index].Key
+				f.answered[n].Came = Came{Verdict: t.Verdict, Text: canon.UTF8(canon.Cut(endText(t), maxCameText)),
+					NotAccepted: t.Failure == nil && t.Reduced != nil && t.Reduced.Error != nil}
+				f.answered[n].key = f.State.Batch.Calls[t.Index].Key
 				break
 			}
 		}

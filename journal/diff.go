@@ -65,7 +65,7 @@ func Diff(a, b io.Reader, o Diffing) (Divergence, error) {
 			return found, err
 		}
 		switch {
-		case x.ended && y.ended:
+		case x.line == 0 && y.line == 0:
 			return found, nil
 		case x.header != nil && y.header != nil:
 			if h, differ := DiffHeaders(*x.header, *y.header); differ {
@@ -89,20 +89,18 @@ type reading struct {
 	name   string
 	run    int
 	traced []byte
-	ended  bool
 }
 
 // next reads the next header or step.
 func (r *reading) next() (err error) {
 	r.step, err = r.steps.next()
 	switch {
-	case errors.Is(err, io.EOF):
-		r.step, r.ended, err = step{}, true, nil
-	case err == nil && r.header != nil:
+	case err != nil:
+	case r.header != nil:
 		if r.run++; r.IgnoreSeed {
 			r.header.Config.Seed = "ignored"
 		}
-	case err == nil:
+	case r.event != nil:
 		if r.traced, err = r.trace(); err == nil && r.IgnoreSeed {
 			r.traced, err = seedless(r.traced)
 		}
@@ -144,13 +142,14 @@ func dropDrawn(v any) {
 
 // side returns the current header or step.
 func (r *reading) side() side {
+	s := side{Line: r.line, Run: r.run, Event: "another run begins"}
 	switch {
-	case r.ended:
+	case r.line == 0:
 		return side{}
 	case r.header != nil:
-		return side{Line: r.line, Run: r.run, Event: "another run begins"}
+		return s
 	}
-	s := side{Line: r.line, Run: r.run, Event: eventText(r.event)}
+	s.Event = eventText(r.event)
 	for n := range r.decision.Effects {
 		s.Effects = append(s.Effects, sentence(&r.decision.Effects[n]))
 	}

@@ -78,7 +78,7 @@ type folding struct {
 
 // Unfinished reports whether a run began and has not stopped.
 func (f *Fold) Unfinished() bool {
-	return f.Header.Format != "" && f.State.Phase != machine.Idle && f.State.Phase != machine.Stopped
+	return f.Header.Format != "" && !atRest(&f.State)
 }
 
 // Form is the JSON Schema of the arguments of a tool of whose calls a person was asked in the run; nil if the
@@ -90,13 +90,6 @@ func (f *Fold) Form(tool string) json.RawMessage {
 		}
 	}
 	return nil
-}
-
-func lastText(said []message.Message) string {
-	if len(said) == 0 {
-		return ""
-	}
-	return said[len(said)-1].Text
 }
 
 // take folds a line.
@@ -257,7 +250,7 @@ func (f *Fold) follow(ev *machine.Event, effects []machine.Effect, st *machine.S
 		}
 	}
 	if ev.Kind == machine.Started {
-		f.Adjusted, f.since, f.Request, f.Failed = nil, ev.At, lastText(ev.Messages), 0
+		f.Adjusted, f.since, f.Request, f.Failed = nil, ev.At, lastOf(ev.Messages).Text, 0
 	}
 	for n := range effects {
 		if d := effects[n].Decision; d != nil && d.Class != "" {
@@ -277,10 +270,10 @@ func (f *Fold) follow(ev *machine.Event, effects []machine.Effect, st *machine.S
 	return d, nil
 }
 
-// lastOf returns the last effect of a step; a zero one if there is none.
-func lastOf(effects []machine.Effect) (last machine.Effect) {
-	if n := len(effects); n > 0 {
-		last = effects[n-1]
+// lastOf returns the last effect or message; a zero one if there is none.
+func lastOf[T any](all []T) (last T) {
+	if n := len(all); n > 0 {
+		last = all[n-1]
 	}
 	return last
 }
@@ -389,14 +382,14 @@ func (f *Fold) restore(s Snapshot) error {
 	}
 	said := st.Transcript()
 	said = said[:min(st.Began, len(said))]
-	f.Request = lastText(said)
+	f.Request = lastOf(said).Text
 	return f.asked(said)
 }
 
 // asked keeps the digest of the prompt of a request, which ends the messages of a run's beginning.
 func (f *Fold) asked(said []message.Message) (err error) {
 	if f.prompt = ""; len(said) > 0 && f.Header.Config.RequestID != "" && !f.lacksKey() {
-		f.prompt, err = f.digests.message(said[len(said)-1])
+		f.prompt, err = f.digests.message(lastOf(said))
 	}
 	return err
 }

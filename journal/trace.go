@@ -28,21 +28,24 @@ type steps struct {
 	begun bool
 }
 
-// next returns the next step. It returns io.EOF at the end, also if the decision on the last event is
-// missing. Errors are those of [Reader.Next], and a [CorruptError] for records in an impossible order.
+// next returns the next step; the zero step at the end, also if the decision on the last event is missing.
+// Errors are those of [Reader.Next], and a [CorruptError] for records in an impossible order.
 func (s *steps) next() (step, error) {
 	rec, err := s.record()
 	of := step{line: s.r.Line(), header: rec.Header, event: rec.Event}
-	if s.begun = s.begun || of.header != nil; err != nil || of.header != nil {
-		return of, err
+	s.begun = s.begun || of.header != nil
+	if err == nil && of.header == nil {
+		if !s.begun || of.event == nil {
+			return of, s.r.locate(errors.New("expected a header or an event here"))
+		}
+		if rec, err = s.record(); err == nil && rec.Decision == nil {
+			err = s.r.locate(errors.New("expected the decision on the previous event here"))
+		}
+		of.decision = rec.Decision
 	}
-	if !s.begun || of.event == nil {
-		return of, s.r.locate(errors.New("expected a header or an event here"))
+	if errors.Is(err, io.EOF) {
+		return step{}, nil
 	}
-	if rec, err = s.record(); err == nil && rec.Decision == nil {
-		err = s.r.locate(errors.New("expected the decision on the previous event here"))
-	}
-	of.decision = rec.Decision
 	return of, err
 }
 
@@ -64,10 +67,7 @@ func Trace(in io.Reader, to io.Writer) error {
 	out, all := bufio.NewWriter(to), steps{r: NewReader(in)}
 	for {
 		of, err := all.next()
-		if errors.Is(err, io.EOF) {
-			return out.Flush()
-		}
-		if err != nil {
+		if err != nil || of.line == 0 {
 			return errors.Join(err, out.Flush())
 		}
 		if of.header != nil {
@@ -77,7 +77,6 @@ func Trace(in io.Reader, to io.Writer) error {
 		if err != nil {
 			return err
 		}
-		out.Write(line)
-		out.WriteByte('\n')
+		out.Write(append(line, '\n'))
 	}
 }
