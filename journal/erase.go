@@ -286,19 +286,12 @@ func (r *redactor) state(snapshot []byte, h *Header) ([]byte, error) {
 	return e.of(snapshot)
 }
 
-// note returns a note with marks. It belongs to call at of runs, or to none if at is negative. Keys are
-// hashes of arguments, so the note gets the key of the same call in written, the calls as they are in the
-// journal.
-func (r *redactor) note(n Note, runs, written []machine.ToolRun, at int) (Note, error) {
+// note returns a note with marks. It belongs to a call of a tool, or to none.
+func (r *redactor) note(n Note, tool string) (Note, error) {
 	e := &erasure{redactor: r}
-	if at >= 0 {
-		if rules, ok := r.tool(runs[at].Tool); ok {
-			e.add("/end/result", rules.Result...)
-			e.addTexts("", inNote)
-		}
-		if at < len(written) {
-			n.Key = written[at].Key
-		}
+	if rules, ok := r.tool(tool); ok && tool != "" {
+		e.add("/end/result", rules.Result...)
+		e.addTexts("", inNote)
 	}
 	return erased(e, n)
 }

@@ -148,7 +148,7 @@ func TestWithEveryRuleNoTextStays(t *testing.T) {
 	before := &machine.State{Config: &machine.Config{}, Batch: &machine.Batch{Calls: []*machine.BatchCall{{}}}}
 	left, err := r.event(ev, before, nil)
 	nothingStays(t, left, err)
-	n, err := r.note(note, make([]machine.ToolRun, 1), nil, 0)
+	n, err := r.note(note, "pay")
 	nothingStays(t, n, err)
 	h, err := r.header(header)
 	nothingStays(t, h, err)

@@ -65,35 +65,40 @@ func (f *folds) take(ctx context.Context, e *entry) error {
 			return err
 		}
 	}
-	question := ""
-	if ev := e.rec.Event; ev != nil && ev.Response != nil && f.clear != nil {
-		question = questionIn(&f.file.State, &f.clear.State, ev.Response.Question)
+	if f.clear == f.file || f.clear == nil {
+		return f.file.take(e)
 	}
+	named := e.rec
+	named.Event, named.Note = f.file.named(f.clear, named.Event, named.Note)
 	if err := f.file.take(e); err != nil {
 		return err
 	}
-	switch {
-	case f.clear == f.file || f.clear == nil:
-		return nil
-	case e.kind == kindDecision: // the fold of the file has compared it
+	if e.kind == kindDecision { // the fold of the file has compared it
 		f.clear.undecided = nil
 		return nil
 	}
-	rec, err := restored(ctx, f.redactor.Transcripts, f.file.Header.Session, e.rec)
-	if err != nil {
-		return e.locate(err)
+	rec, err := restored(ctx, f.redactor.Transcripts, f.file.Header.Session, named)
+	if err == nil {
+		err = f.clear.add(rec)
 	}
-	if question != "" {
-		answer := *rec.Event.Response
-		answer.Question = question
-		rec.Event.Response = &answer
+	return e.locate(err)
+}
+
+// named returns an event and a note with the question and the call as another fold of the run has them: IDs
+// and keys are made of arguments.
+func (f *Fold) named(in *Fold, ev *machine.Event, n *Note) (*machine.Event, *Note) {
+	if ev != nil && ev.Response != nil {
+		ev = new(*ev)
+		ev.Response = new(*ev.Response)
+		ev.Response.Question = questionIn(&f.State, &in.State, ev.Response.Question)
 	}
-	if n := rec.Note; n != nil {
-		if at := f.file.call(n.Key); at >= 0 && at < len(f.clear.Asked.Tools) {
-			n.Key = f.clear.Asked.Tools[at].Key
+	if n != nil {
+		if at := f.call(n.Key); at >= 0 && at < len(in.Asked.Tools) {
+			n = new(*n)
+			n.Key = in.Asked.Tools[at].Key
 		}
 	}
-	return e.locate(f.clear.add(rec))
+	return ev, n
 }
 
 // begin begins a run and returns the header to write. begun reports that the journal ends with that header,
@@ -174,12 +179,11 @@ func (f *folds) step(
 		return ev, d, err
 	}
 	left, err := f.redactor.event(ev, &f.clear.State, f.file.Header.Tools)
-	if err == nil && left.Response != nil {
-		left.Response.Question = questionIn(&f.clear.State, &f.file.State, left.Response.Question)
-	}
 	if err != nil {
 		return left, nil, err
 	}
+	as, _ := f.clear.named(f.file, &left, nil)
+	left = *as
 	if _, err := f.clear.follow(&ev, effects, st); err != nil {
 		return left, nil, err
 	}
@@ -199,7 +203,12 @@ func (f *folds) note(n Note, at int) (Note, error) {
 	if last == f.file {
 		return n, nil
 	}
-	return f.redactor.note(n, last.Asked.Tools, f.file.Asked.Tools, at)
+	_, as := last.named(f.file, nil, &n)
+	tool := ""
+	if at >= 0 {
+		tool = last.Asked.Tools[at].Tool
+	}
+	return f.redactor.note(*as, tool)
 }
 
 // ended returns the end of an action or a request, or nil. It is lost if its run was redacted, and what was
