@@ -69,7 +69,7 @@ func (d Dir) link(on *disk, session, name string, text []byte) error {
 	if err := on.makeAll(string(d), 0o700); err != nil {
 		return err
 	}
-	in, err := d.openInbox(session, true)
+	in, err := d.openInbox(inboxOf(session), true)
 	if err != nil {
 		return err
 	}
@@ -106,18 +106,18 @@ func (d Dir) link(on *disk, session, name string, text []byte) error {
 type inbox struct{ *os.Root }
 
 // openInbox opens the folder of an inbox. Without create it must exist.
-func (d Dir) openInbox(session string, create bool) (inbox, error) {
+func (d Dir) openInbox(folder string, create bool) (inbox, error) {
 	root, err := d.root()
 	if err != nil {
 		return inbox{}, err
 	}
 	defer root.Close()
 	if create {
-		if err := root.MkdirAll(inboxOf(session), 0o700); err != nil {
+		if err := root.MkdirAll(folder, 0o700); err != nil {
 			return inbox{}, err
 		}
 	}
-	in, err := root.OpenRoot(inboxOf(session))
+	in, err := root.OpenRoot(folder)
 	return inbox{in}, err
 }
 
@@ -215,20 +215,13 @@ func (in inbox) read(name string) (session string, i Item, err error) {
 
 // Items implements [Inbox].
 func (d Dir) Items(ctx context.Context, session string) ([]Item, error) {
-	in, err := d.openInbox(session, false)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
 	var items []Item
-	if err == nil {
-		defer in.Close()
-		err = in.each(ctx, func(of string, i Item) bool {
-			if of == session {
-				items = append(items, i)
-			}
-			return true
-		})
-	}
+	err := d.eachItem(ctx, inboxOf(session), func(of string, i Item) bool {
+		if of == session {
+			items = append(items, i)
+		}
+		return true
+	})
 	if err != nil {
 		err = fmt.Errorf("journal: the inbox of session %q: %w", session, err)
 	}
@@ -239,9 +232,14 @@ func (d Dir) Items(ctx context.Context, session string) ([]Item, error) {
 // maxRead is the most items of an inbox that are read at once.
 const maxRead = 2 * MaxItems
 
-// each calls use for every item until it returns false. It skips items that are removed meanwhile; those that
-// cannot be read are errors, which are joined.
-func (in inbox) each(ctx context.Context, use func(session string, i Item) bool) error {
+// eachItem calls use for every item in a folder until it returns false. It skips items that are removed
+// meanwhile; those that cannot be read are errors, which are joined.
+func (d Dir) eachItem(ctx context.Context, folder string, use func(session string, i Item) bool) error {
+	in, err := d.openInbox(folder, false)
+	if err != nil {
+		return unlessGone(err)
+	}
+	defer in.Close()
 	names, err := in.entries(itemSuffix)
 	if err != nil {
 		return err
@@ -272,7 +270,7 @@ func (d Dir) Remove(_ context.Context, session string, item Item) error {
 }
 
 func (d Dir) removeOn(on *disk, session string, item Item) error {
-	in, err := d.openInbox(session, false)
+	in, err := d.openInbox(inboxOf(session), false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -323,15 +321,13 @@ func (d Dir) WithItems(ctx context.Context) ([]string, error) {
 	var ids []string
 	var bad []error
 	for _, folder := range folders {
-		in, err := root.OpenRoot(path.Join(inboxes, folder.Name()))
-		if err == nil {
-			err = errors.Join(inbox{in}.each(ctx, func(session string, _ Item) bool {
-				ids = append(ids, session)
-				return false
-			}), in.Close())
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			bad = append(bad, fmt.Errorf("journal: %s: %w", path.Join(inboxes, folder.Name()), err))
+		at := path.Join(inboxes, folder.Name())
+		err := d.eachItem(ctx, at, func(session string, _ Item) bool {
+			ids = append(ids, session)
+			return false
+		})
+		if err != nil {
+			bad = append(bad, fmt.Errorf("journal: %s: %w", at, err))
 		}
 	}
 	slices.Sort(ids)

@@ -154,7 +154,7 @@ func (l *file) delete() error {
 
 // sweepInbox removes what dead processes left in an inbox, and the inbox if it is empty.
 func (d Dir) sweepInbox(on *disk, session string) error {
-	in, err := d.openInbox(session, false)
+	in, err := d.openInbox(inboxOf(session), false)
 	if err == nil {
 		err = errors.Join(in.sweep(on), in.Close())
 	} else {

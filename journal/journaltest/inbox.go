@@ -19,7 +19,7 @@ import (
 // testInbox tests stores that are a [journal.Inbox]. Each call of fresh returns a new, empty store.
 func testInbox(t *testing.T, fresh func(t *testing.T) journal.Store) {
 	t.Helper()
-	for name, test := range map[string]func(*testing.T, journal.Store, journal.Inbox){
+	each(t, fresh, map[string]func(*testing.T, inboxStore){
 		"an_item_is_put_read_and_removed":               testItem,
 		"the_second_of_a_key_finds_the_first":           testSecondItem,
 		"of_many_that_answer_at_once_one_is_the_first":  testAnswerRace,
@@ -29,14 +29,12 @@ func testInbox(t *testing.T, fresh func(t *testing.T) journal.Store) {
 		"putting_and_removing_race_and_lose_nothing":    testPutRemoveRace,
 		"what_no_inbox_takes_is_refused":                testBadItems,
 		"a_full_inbox_takes_no_more":                    testFullInbox,
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := fresh(t)
-			inbox, ok := s.(journal.Inbox)
-			require.True(t, ok, "the store is a journal.Inbox")
-			test(t, s, inbox)
-		})
-	}
+	})
+}
+
+type inboxStore interface {
+	journal.Store
+	journal.Inbox
 }
 
 // when is the time of the tests' items.
@@ -76,7 +74,7 @@ func withItems(t *testing.T, inbox journal.Inbox) []string {
 	return ids
 }
 
-func testItem(t *testing.T, s journal.Store, inbox journal.Inbox) {
+func testItem(t *testing.T, inbox inboxStore) {
 	assert.Empty(t, items(t, inbox, "order-42"))
 	assert.Empty(t, withItems(t, inbox))
 	i := answer("q1", `{"approve": true, "why": "<ok> & \u00e4"}`)
@@ -88,7 +86,7 @@ func testItem(t *testing.T, s journal.Store, inbox journal.Inbox) {
 	i.Body, got[0].Body, i.At = nil, nil, when
 	assert.Equal(t, i, got[0])
 	assert.Equal(t, []string{"order-42"}, withItems(t, inbox))
-	ids, err := s.List(t.Context())
+	ids, err := inbox.List(t.Context())
 	require.NoError(t, err)
 	assert.Empty(t, ids, "an inbox is no journal")
 	for range 2 {
@@ -102,7 +100,7 @@ func testItem(t *testing.T, s journal.Store, inbox journal.Inbox) {
 // i2 is an item with a body.
 func i2(i journal.Item) journal.Item { i.Body = json.RawMessage("2"); return i }
 
-func testSecondItem(t *testing.T, _ journal.Store, inbox journal.Inbox) {
+func testSecondItem(t *testing.T, inbox inboxStore) {
 	put(t, inbox, "order-42", answer("q1", `"approve"`))
 	second := answer("q1", `"refuse"`)
 	second.By, second.At = "Bob", when.Add(-time.Hour)
@@ -115,7 +113,7 @@ func testSecondItem(t *testing.T, _ journal.Store, inbox journal.Inbox) {
 	assert.Equal(t, []journal.Item{answer("q1", `"approve"`)}, items(t, inbox, "order-42"), "the first stays")
 }
 
-func testAnswerRace(t *testing.T, _ journal.Store, inbox journal.Inbox) {
+func testAnswerRace(t *testing.T, inbox inboxStore) {
 	const racers, questions = 8, 4
 	var mu sync.Mutex
 	firsts := map[string][]string{}
@@ -143,8 +141,8 @@ func testAnswerRace(t *testing.T, _ journal.Store, inbox journal.Inbox) {
 	assert.Len(t, firsts, questions)
 }
 
-func testPutBesideWriter(t *testing.T, s journal.Store, inbox journal.Inbox) {
-	log := open(t, s, "order-42")
+func testPutBesideWriter(t *testing.T, inbox inboxStore) {
+	log := open(t, inbox, "order-42")
 	require.NoError(t, log.Append(t.Context(), 0, []byte("one\n"), false))
 	put(t, inbox, "order-42", answer("q1", "1"))
 	require.NoError(t, log.Append(t.Context(), 4, []byte("two\n"), true))
@@ -154,7 +152,7 @@ func testPutBesideWriter(t *testing.T, s journal.Store, inbox journal.Inbox) {
 	assert.Equal(t, "one\ntwo\nthree\n", read(t, log))
 }
 
-func testItemOrder(t *testing.T, _ journal.Store, inbox journal.Inbox) {
+func testItemOrder(t *testing.T, inbox inboxStore) {
 	for n, key := range []string{"c", "a", "b"} {
 		i := answer(key, "1")
 		i.At = when.Add(time.Duration(n) * time.Nanosecond)
@@ -164,7 +162,7 @@ func testItemOrder(t *testing.T, _ journal.Store, inbox journal.Inbox) {
 	assert.Equal(t, []string{"also-first", "c", "a", "b"}, keys(t, inbox, "order-42"))
 }
 
-func testItemsApart(t *testing.T, _ journal.Store, inbox journal.Inbox) {
+func testItemsApart(t *testing.T, inbox inboxStore) {
 	long := strings.Repeat("very long / ", 40)
 	sessions := []string{"a/../x", "b", ".inbox", "Ä 1", long + "1", long + "2"}
 	for _, id := range sessions {
@@ -182,7 +180,7 @@ func testItemsApart(t *testing.T, _ journal.Store, inbox journal.Inbox) {
 	}
 }
 
-func testPutRemoveRace(t *testing.T, _ journal.Store, inbox journal.Inbox) {
+func testPutRemoveRace(t *testing.T, inbox inboxStore) {
 	const each, putters = 8, 4
 	var wg sync.WaitGroup
 	for putter := range putters {
@@ -207,7 +205,7 @@ func testPutRemoveRace(t *testing.T, _ journal.Store, inbox journal.Inbox) {
 	assert.Empty(t, withItems(t, inbox))
 }
 
-func testBadItems(t *testing.T, _ journal.Store, inbox journal.Inbox) {
+func testBadItems(t *testing.T, inbox inboxStore) {
 	for want, change := range map[string]func(*journal.Item){
 		"kind: must be \"answer\" or \"message\", not \"note\"": func(i *journal.Item) { i.Kind = "note" },
 		"key: must not be empty":                                func(i *journal.Item) { i.Key = "" },
@@ -233,7 +231,7 @@ func testBadItems(t *testing.T, _ journal.Store, inbox journal.Inbox) {
 	assert.Equal(t, large, items(t, inbox, "order-42")[0])
 }
 
-func testFullInbox(t *testing.T, _ journal.Store, inbox journal.Inbox) {
+func testFullInbox(t *testing.T, inbox inboxStore) {
 	if testing.Short() {
 		t.Skip("hundreds of items, each durable")
 	}

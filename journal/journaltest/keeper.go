@@ -21,18 +21,12 @@ import (
 // returns a new, empty store.
 func testKeeper(t *testing.T, fresh func(t *testing.T) journal.Store) {
 	t.Helper()
-	for name, test := range map[string]func(*testing.T, journal.Keeper){
+	each(t, fresh, map[string]func(*testing.T, journal.Keeper){
 		"journals_are_listed_and_read_beside_their_writers": testPeek,
 		"a_deleted_journal_is_gone":                         testDelete,
 		"a_held_journal_is_not_deleted":                     testDeleteHeld,
 		"what_a_pool_has_ended_is_held_by_nobody":           testPoolEnds,
-	} {
-		t.Run(name, func(t *testing.T) {
-			k, ok := fresh(t).(journal.Keeper)
-			require.True(t, ok, "the store is a journal.Keeper")
-			test(t, k)
-		})
-	}
+	})
 }
 
 func stats(t *testing.T, k journal.Keeper) []journal.Stat {
@@ -45,11 +39,7 @@ func stats(t *testing.T, k journal.Keeper) []journal.Stat {
 func peek(t *testing.T, k journal.Keeper, session string) string {
 	t.Helper()
 	in, err := k.Peek(t.Context(), session)
-	require.NoError(t, err)
-	defer in.Close()
-	text, err := io.ReadAll(in)
-	require.NoError(t, err)
-	return string(text)
+	return textOf(t, in, err)
 }
 
 // seek returns a journal from an offset on, if the store can say that; else the whole without what is before.
@@ -57,16 +47,13 @@ func seek(t *testing.T, k journal.Keeper, session string, from int) string {
 	t.Helper()
 	in, err := k.Peek(t.Context(), session)
 	require.NoError(t, err)
-	defer in.Close()
 	if s, can := in.(io.Seeker); can {
 		at, err := s.Seek(int64(from), io.SeekStart)
 		require.NoError(t, err)
 		require.EqualValues(t, from, at)
 		from = 0
 	}
-	text, err := io.ReadAll(in)
-	require.NoError(t, err)
-	return string(text[from:])
+	return textOf(t, in, nil)[from:]
 }
 
 func testPeek(t *testing.T, k journal.Keeper) {

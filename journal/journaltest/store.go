@@ -19,7 +19,7 @@ import (
 // returns a new, empty store.
 func Store(t *testing.T, fresh func(t *testing.T) journal.Store) {
 	t.Helper()
-	for name, test := range map[string]func(*testing.T, journal.Store){
+	each(t, fresh, map[string]func(*testing.T, journal.Store){
 		"nothing_is_there_before_the_first_append": testEmpty,
 		"what_is_appended_is_read":                 testAppend,
 		"a_second_writer_is_refused_by_name":       testSecondWriter,
@@ -28,9 +28,7 @@ func Store(t *testing.T, fresh func(t *testing.T) journal.Store) {
 		"a_journal_is_replaced_whole":              testReplace,
 		"sessions_are_listed_in_order":             testList,
 		"runs_go_on_in_one_journal":                testRuns,
-	} {
-		t.Run(name, func(t *testing.T) { test(t, fresh(t)) })
-	}
+	})
 	if _, has := fresh(t).(journal.Inbox); has {
 		t.Run("inbox", func(t *testing.T) { testInbox(t, fresh) })
 	}
@@ -50,11 +48,29 @@ func open(t *testing.T, s journal.Store, session string) journal.Log {
 func read(t *testing.T, log journal.Log) string {
 	t.Helper()
 	in, err := log.Read(t.Context())
+	return textOf(t, in, err)
+}
+
+// textOf returns all that a journal has.
+func textOf(t *testing.T, in io.ReadCloser, err error) string {
+	t.Helper()
 	require.NoError(t, err)
 	defer in.Close()
 	text, err := io.ReadAll(in)
 	require.NoError(t, err)
 	return string(text)
+}
+
+// each runs tests, each with a new store, which is of a kind.
+func each[S any](t *testing.T, fresh func(t *testing.T) journal.Store, tests map[string]func(*testing.T, S)) {
+	t.Helper()
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := fresh(t)
+			require.Implements(t, (*S)(nil), s)
+			test(t, s.(S))
+		})
+	}
 }
 
 func testEmpty(t *testing.T, s journal.Store) {
