@@ -235,20 +235,21 @@ func (e *evidence) byCodeWords() Class {
 // refinements are the more exact classes that a message may name if status and code name only the first.
 var refinements = map[Class][]Class{
 	InvalidRequest: {ToolValidation, StructuredOutput, Billing, ContextLength, ContentFilter, Auth,
-		ModelNotFound, Quota},
+		ModelNotFound, Quota, Unavailable},
 	RateLimit:   {Billing, Quota},
 	Permission:  {Billing, Quota, ContentFilter},
-	Unavailable: {Overloaded},
+	Unavailable: {ContextLength, Overloaded},
 }
 
 // refine returns the class that the provider means by a status or code. Words count only without a better
 // code.
 func (e *evidence) refine(c Class, byWords bool) Class {
 	folded := words(e.message + "\n" + e.text)
-	if byWords {
-		if finer := e.finer(c, folded); finer != "" {
-			return finer
-		}
+	if c == Permission && e.isModerated() {
+		return ContentFilter
+	}
+	if finer := e.finer(c, folded, byWords); finer != "" {
+		return finer
 	}
 	switch c {
 	case RateLimit:
@@ -260,10 +261,6 @@ func (e *evidence) refine(c Class, byWords bool) Class {
 	case Billing:
 		if e.openRouterWait() {
 			return RateLimit
-		}
-	case Permission:
-		if e.isModerated() {
-			return ContentFilter
 		}
 	case ModelNotFound:
 		if e.notOfModel(folded) {
@@ -289,15 +286,23 @@ func (e *evidence) notOfModel(folded string) bool {
 	return !saysAny(folded, []string{"model", "models", "deployment", "endpoints"})
 }
 
+// mistaken are those that count beside a code, too: servers give these codes to whatever went wrong.
+var mistaken = map[Class][]Class{RateLimit: {Billing, Quota}, Unavailable: {ContextLength}}
+
 // finer returns the class that words name more exactly than c, or "".
-func (e *evidence) finer(c Class, folded string) Class {
-	for _, finer := range refinements[c] {
+func (e *evidence) finer(c Class, folded string, byWords bool) Class {
+	among := refinements[c]
+	if !byWords {
+		among = mistaken[c]
+	}
+	for _, finer := range among {
 		skip := c == RateLimit && (finer == Billing && e.google(folded) || finer == Quota && e.asked)
+		skip = skip || c == Unavailable && wordClass(folded) != finer // "too many tokens, please wait"
 		if !skip && saysClass(folded, finer) {
 			return finer
 		}
 	}
-	if c == RateLimit && e.saysQuota(folded) {
+	if byWords && c == RateLimit && e.saysQuota(folded) {
 		return Quota
 	}
 	return ""
@@ -322,6 +327,8 @@ func (e *evidence) refineLimit(folded string) Class {
 	switch {
 	case e.status == 413, says(folded, "request too large"):
 		return ContextLength
+	case saysAny(folded, []string{"prepayment credits", "spending cap", "extra usage"}):
+		return Billing
 	case e.offPlan, e.google(folded) && (e.isDaily() || saysAny(folded, []string{"limit 0", "per day"})),
 		says(folded, "free models per day"):
 		return Quota

@@ -31,13 +31,14 @@ func squash(code string) string {
 const maxCode = 128
 
 // strongCodes classify a failure whatever its status. Codes are squashed; those of one provider alone begin
-// with its name and a slash. Under tool_use_failed and json_validate_failed Groq reports that the model's own
+// with its name and a slash. Under tool_use_failed,
+// output_parse_failed and json_validate_failed Groq reports that the model's own
 // output could not be used. The numbers are those of https://docs.bigmodel.cn/cn/api/api-code and
 // https://platform.minimax.io/docs/api-reference/errorcode.
 var strongCodes = meanings(strongTable)
 
 const strongTable = `
-tool_validation: toolusefailed
+tool_validation: toolusefailed outputparsefailed
 structured_output: jsonvalidatefailed jsonschemavalidationerror outputparserexception
 rate_limit: ratelimitexceeded ratelimiterror ratelimited ratelimit ratelimitreached toomanyrequests
 rate_limit: toomanyrequestsexception toomanyrequestserror slowdown throttling throttled throttlingexception
@@ -50,6 +51,7 @@ rate_limit: concurrencylimitexceeded problem/quotaexceeded problem/abnormalusage
 overloaded: problem/temporaryreducedcapacity overloaded overloadederror serverisoverloaded modeloverloaded
 overloaded: engineoverloaded capacityexceeded queueexceeded serverbusy servicetiercapacityexceeded
 overloaded: mistral/3505 nocapacity systemoverloaded engineoverloadederror slowdownerror serveroverloaded
+overloaded: modelcapacityexhausted
 billing: insufficientquota creditbalanceexhausted organizationspendlimitexceeded projectspendlimitexceeded
 billing: organizationusagelimitexceeded enforcedspendlimitreached billinghardlimitreached billingnotactive
 billing: billingerror billingdisabled insufficientbalance insufficientcredits insufficientcredit
@@ -94,7 +96,7 @@ content_filter: contentfilter contentpolicyviolation contentpolicyviolationerror
 content_filter: responsibleaipolicyviolation biopolicy misalignmentpolicyviolation contentfiltered
 content_filter: contentfiltererror safety moderation contentmoderation moderationblocked
 content_filter: datainspectionfailed prohibitedcontent cyberpolicy imagecontentpolicyviolation
-content_filter: censorshipblocked
+content_filter: censorshipblocked hooksfailed
 invalid_response: invalidresponse apiresponsevalidationerror jsondecodeerror
 truncated: lengthfinishreasonerror
 cancelled: cancelled canceled cancellederror errcanceled aborterror aborterr apiuseraborterror

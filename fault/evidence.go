@@ -59,6 +59,7 @@ func gather(r Response) evidence {
 	if !e.body.Is() {
 		e.readEmbedded(e.message)
 	}
+	e.readNames()
 	e.retry = strings.ToLower(strings.Join(headers["x-should-retry"], ","))
 	e.offPlan = slices.Equal(headers[mistralLimit], []string{"0"})
 	e.wait, e.asked, _ = httphint.Wait(headers, r.Now)
@@ -218,6 +219,18 @@ func (e *evidence) readObject(n httphint.Node) {
 	e.readUpstream(inner)
 	e.message = cmp.Or(e.message, httphint.MessageOf(n),
 		inner.At("message").Str()+n.At(exceptionName(n), "message").Str())
+}
+
+// readNames takes the names of the errors that a LiteLLM proxy puts before a message, the last of which is the
+// provider's: "litellm.ServiceUnavailableError: litellm.RateLimitError: …". Its status may be another. It
+// calls whatever it does not know a connection error.
+func (e *evidence) readNames() {
+	for rest := e.message; strings.HasPrefix(rest, "litellm."); {
+		name, after, _ := strings.Cut(rest, ": ")
+		if rest = after; name != "litellm.APIConnectionError" {
+			e.codes = append([]string{name}, e.codes...)
+		}
+	}
 }
 
 // readUpstream reads the body of the provider behind a gateway (OpenRouter: error.metadata.raw).

@@ -37,7 +37,7 @@ var phraseRules = sync.OnceValue(func() (rules []phraseRule) {
 const phraseTable = `
 timeout?: etimedout, esockettimedout
 network?: econnrefused, econnreset, enotfound, eai again, ehostunreach, enetunreach, econnaborted, epipe
-tool_validation: failed to call a function
+tool_validation: failed to call a function, failed to generate tool calls
 structured_output: failed to generate json
 cancelled?: context canceled, context cancelled, request was aborted, operation was aborted, user aborted
 cancelled?: abort error, request cancelled, request canceled, cancelled by, canceled by
@@ -46,7 +46,7 @@ billing: insufficient balance, insufficient funds, credit balance is too low, bi
 billing: billing not active, check your billing details, check your plan and billing, payment required
 billing: out of credits, requires more credits, purchase credits, credits exhausted, credit limit, unpaid
 billing: spend limit, spending limit, not enough credits, no credits, not enough balance
-billing: balance is insufficient, overdue balance
+billing: balance is insufficient, overdue balance, out of extra usage
 auth?: authentication failed, authentication failure, authentication error, failed to authenticate
 auth?: unauthorized, unauthorised, unauthenticated, invalid credentials, auth error
 auth: invalid api key, incorrect api key, api key not valid, api key not found, api key expired
@@ -58,7 +58,7 @@ rate_limit?: quota exceeded * per minute, quota exceeded * per second, too many 
 rate_limit?: too many tokens per second
 quota: free models per day, requests per day, tokens per day, daily limit, daily quota, monthly limit
 quota: monthly quota, usage limits, usage limit, calls month, key limit exceeded
-quota: free tier * exhausted, daily free allocation
+quota: free tier * exhausted, daily free allocation, free usage exceeded
 quota?: quota exceeded, exceeded your quota, exceeded the quota, quota * exceeded
 rate_limit?: rate limit, rate limits, rate limited, rate limiting, too many requests
 context_length: context length, context window, context size, maximum context, context limit
@@ -69,7 +69,7 @@ context_length: exceeds * token limit, exceed * token limit, maximum allowed num
 context_length: request too large, maximum prompt length, maximum model length, prompt exceeds max length
 context_length: input token count * supports up to, prompt token count * exceeds, exceed max message tokens
 context_length: exceeded model token limit, length of prompt tokens, inputs must have less than
-context_length: inputs tokens max new tokens must be
+context_length: inputs tokens max new tokens must be, context shift is disabled, total tokens exceeds the model
 context_length?: token limit, context overflow, is too long, are too long, was too long, too long for
 context_length?: message too long, text too long, max tokens exceeded, maximum tokens exceeded
 context_length?: tokens exceed, token count exceeds, maximum token count
@@ -82,6 +82,7 @@ content_filter: responsible ai, blocked by safety, blocked due to safety, blocke
 content_filter: was flagged, usage policy, usage policies, harmful content, prohibited content
 content_filter: content moderation, input moderation, invalid prompt * policy, inappropriate content
 content_filter: requires moderation, usage guidelines, contain sensitive information, content exists risk
+content_filter: violated guardrail, guardrail checks
 refusal?: model refused, refused to generate, refused to answer, refused to respond, declined to answer
 model_not_found: model not found, model * not found, model * does not exist, model * not exist
 model_not_found: model * not supported, model * not available, model * has been decommissioned
@@ -90,7 +91,7 @@ model_not_found: model identifier is invalid, model unavailable, unsupported mod
 model_not_found: deployment * does not exist, deployment * not found, no endpoints found
 model_not_found: models * is not found
 auth?: authentication, api key, invalid bearer token, missing credentials, no credentials, invalid token
-auth?: expired token, token expired, token has expired
+auth?: expired token, token expired, token has expired, not authenticated
 permission: not authorized to, does not have access, do not have access, don t have access
 permission: not allowed to sample, country region or territory
 permission?: forbidden, permission denied, access denied, insufficient permissions, not have permission
@@ -101,7 +102,7 @@ timeout: timed out, timeout, time out, gateway timeout, gateway time out, deadli
 timeout: takes too long, taking too long, waited too long
 timeout?: timeout error, timeouts
 unavailable: internal server error, bad gateway, service unavailable, temporarily unavailable
-unavailable: service is unavailable
+unavailable: service is unavailable, model has crashed, degraded function
 unavailable?: server error, internal error, currently unavailable, unavailable, upstream error
 unavailable?: server had an error, no healthy upstream, model not ready, api error
 network?: network, network error, networkerror, fetch error, no internet, internet connection, fetch failed

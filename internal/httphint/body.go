@@ -228,7 +228,7 @@ func memberWait(n Node) (time.Duration, bool) {
 func MessageOf(n Node) string {
 	e := ErrorObject(n)
 	return cmp.Or(e.Str(), e.At("message").Str(), n.At("message").Str(), e.At("Message").Str(),
-		e.At("msg").Str(), detailed(e.At("message")), detailed(n))
+		e.At("msg").Str(), detailed(e.At("message")), e.At("message", "error").Str(), detailed(n))
 }
 
 // detailed returns the sentence in the details of an error: a text, or an object or a list of them.
