@@ -29,9 +29,9 @@ func (x *exchange) tellWhole(body io.Reader) (*received, error) {
 	return got, nil
 }
 
-// readStream reads to the end of the message. A stream that ends before is an error, and nothing of it is
-// returned. Some gateways end a message by the mark of another API, after its stop reason. The SDK would drop
-// events whose type stands in their data alone, and copies all that came before for each piece.
+// readStream reads to the end of the message, which comes after its stop reason. A stream that ends before is
+// an error, and nothing of it is returned. Some gateways end a message by the mark of another API. The SDK
+// would drop events whose type stands in their data alone, and copies all that came before for each piece.
 func (x *exchange) readStream(body io.Reader) (got *received, err error) {
 	a := assembly{tell: x.stream}
 	marked, err := kit.Events(body, func(data []byte) (last bool, err error) {
@@ -55,6 +55,9 @@ func (x *exchange) readStream(body io.Reader) (got *received, err error) {
 				return false, &kit.UnreadableError{Got: "a stream with two messages"}
 			}
 		case "message_stop":
+			if a.began && a.got.stopReason() == "" {
+				return true, kit.ErrEnded
+			}
 			got, err = a.received()
 			return true, err
 		}

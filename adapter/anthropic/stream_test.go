@@ -238,19 +238,23 @@ func TestABlockEndsOnce(t *testing.T) {
 	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(60<<20))
 }
 
-// Gateways to other APIs end a stream by [DONE]. Without the stop reason before it the reply is cut off.
+// Gateways to other APIs end a stream by [DONE]. Without the stop reason before it the reply is cut off, also if
+// a gateway ends each stream that breaks by message_stop (https://github.com/NVIDIA/TensorRT-LLM/pull/18289).
 func TestAMarkEndsAMessageThatHasItsStopReason(t *testing.T) {
 	ask := func(body string) (message.Reply, error) {
-		return through(t, answer(200, "text/event-stream", body+"data: [DONE]\n\n"), small).Reply(t.Context(), loop.Request{Stream: func(loop.Delta) {}})
+		return through(t, answer(200, "text/event-stream", body), small).Reply(t.Context(), loop.Request{Stream: func(loop.Delta) {}})
 	}
 	whole, _, _ := strings.Cut(yesEvents, "event: message_stop")
-	reply, err := ask(whole)
+	const done = "data: [DONE]\n\n"
+	reply, err := ask(whole + done)
 	require.NoError(t, err)
 	assert.Equal(t, "Yes.", reply.Text)
 	assert.Equal(t, message.Stop, reply.Finish)
 	begun, _, _ := strings.Cut(yesEvents, "event: message_delta")
-	_, err = ask(begun)
-	require.ErrorContains(t, err, "the response ended before the reply was complete")
+	for _, end := range []string{done, "data: {\"type\":\"message_stop\"}\n\n"} {
+		_, err = ask(begun + end)
+		require.ErrorContains(t, err, "the response ended before the reply was complete", end)
+	}
 }
 
 // No count of a server makes another one negative.
