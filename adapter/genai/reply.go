@@ -57,6 +57,9 @@ type wirePart struct {
 		ID   string          `json:"id"`
 		Name string          `json:"name"`
 		Args json.RawMessage `json:"args"`
+		// PartialArgs and WillContinue are of arguments in pieces.
+		PartialArgs  json.RawMessage `json:"partialArgs"`
+		WillContinue bool            `json:"willContinue"`
 	} `json:"functionCall"`
 }
 
@@ -71,7 +74,7 @@ type received struct {
 	usage                     message.Usage
 	model                     string
 	responseID                string
-	// began is set once there is a candidate. blocked is the reason why there will be none.
+	// began is set once there is a candidate. blocked is the reason why there is none, or no more of it.
 	began   bool
 	blocked string
 	finish  string
@@ -139,10 +142,17 @@ func (g *received) add(c chunk, names map[string]string, tell func(loop.Delta)) 
 		if json.Unmarshal(raw, &p) != nil {
 			return &kit.UnreadableError{Got: "a part that is none"}
 		}
+		if p.Call != nil && (p.Call.WillContinue || p.Call.PartialArgs != nil) {
+			return errPieces
+		}
 		g.part(raw, p, names, tell)
 	}
 	return nil
 }
+
+// errPieces is a call in pieces, which come only by a setting that the user added to the request.
+var errPieces = &kit.ReportedError{Code: "server_error", Final: true,
+	Say: "the arguments of a call come in pieces: take streamFunctionCallArguments out of the request"}
 
 func (g *received) part(raw json.RawMessage, p wirePart, names map[string]string, tell func(loop.Delta)) {
 	if p.Thought {
@@ -187,7 +197,7 @@ func (p part) plainText() bool { return p.Raw == nil && p.Call == 0 && p.Signatu
 func (g *received) reply(asked string) message.Reply {
 	finish, known := kit.Finish(g.finish, g.calls)
 	switch {
-	case g.blocked != "" && !g.began:
+	case g.blocked != "" && !g.said():
 		finish = message.ContentFilter
 	case !known && g.said(): // the API adds new ways to fail, not to succeed
 		finish = message.Error
@@ -202,8 +212,8 @@ func (g *received) reply(asked string) message.Reply {
 	return r
 }
 
-// ended reports whether a stream has given a finish reason.
-func (g *received) ended() bool { return g.blocked != "" && !g.began || g.said() }
+// ended reports whether a stream has given a finish reason, or why there is none.
+func (g *received) ended() bool { return g.blocked != "" || g.said() }
 
 // said reports whether there is a finish reason.
 func (g *received) said() bool {

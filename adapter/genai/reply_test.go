@@ -42,6 +42,29 @@ func TestFinishReasons(t *testing.T) {
 	}
 }
 
+// The API may find out after the first words that it must not answer, and then gives no finish reason.
+func TestAReplyThatIsBlockedOnItsWayIsFiltered(t *testing.T) {
+	got, err := (&exchange{}).readEvents(strings.NewReader(`data: {"candidates":[{"content":{"parts":[{"text":"Well"}]}}]}` + "\n\n" +
+		`data: {"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"},"usageMetadata":{"promptTokenCount":7}}` + "\n\n"))
+	require.NoError(t, err)
+	require.NoError(t, got.unusable())
+	reply := got.reply("m")
+	assert.Equal(t, message.ContentFilter, reply.Finish)
+	assert.Equal(t, []any{"Well", int64(7)}, []any{reply.Text, reply.Usage.InputTokens})
+}
+
+// Pieces of a call's arguments come only if they are asked for, which the adapter does not do. Each would be
+// taken for a call of its own.
+func TestArgumentsInPiecesAreRefused(t *testing.T) {
+	for _, call := range []string{`{"name":"f","willContinue":true}`, `{"partialArgs":[{"jsonPath":"$.x","stringValue":"1"}]}`} {
+		_, err := (&exchange{}).readEvents(strings.NewReader(`data: {"candidates":[{"content":{"parts":[{"functionCall":` + call + `}]}}]}` + "\n\n"))
+		reported, is := errors.AsType[*kit.ReportedError](err)
+		require.True(t, is, call)
+		assert.True(t, reported.Final)
+		assert.Contains(t, reported.Say, "streamFunctionCallArguments")
+	}
+}
+
 func TestAToolWhoseNameTheAPIDoesNotTakeIsCalledByItsOwn(t *testing.T) {
 	got := &received{}
 	x := &exchange{names: map[string]string{"_1st": "1st"}}
