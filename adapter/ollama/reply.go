@@ -28,6 +28,9 @@ type chatResponse struct {
 	Error           json.RawMessage `json:"error"`
 }
 
+// ends reports whether it is the last line. Some servers give only the reason.
+func (r chatResponse) ends() bool { return r.Done || r.DoneReason != "" }
+
 // received collects a reply.
 type received struct {
 	model    string
@@ -59,7 +62,7 @@ func (g *received) add(r chatResponse, tell func(loop.Delta)) {
 		tell(loop.Delta{Call: len(g.calls), Name: call.Name, Arguments: call.Arguments})
 		g.calls = append(g.calls, call)
 	}
-	if r.Done {
+	if r.ends() {
 		g.done, g.why = true, r.DoneReason
 		g.usage = message.Usage{InputTokens: kit.Count(r.PromptEvalCount),
 			OutputTokens: kit.Count(r.EvalCount)}

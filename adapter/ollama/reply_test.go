@@ -50,6 +50,16 @@ func TestAStreamThatIsCutAnywhereIsABrokenConnection(t *testing.T) {
 	}
 }
 
+// Some servers of the API end a reply by its reason alone (https://github.com/ollama/ollama-vscode/pull/61).
+func TestAReasonEndsAReplyToo(t *testing.T) {
+	for _, stream := range []func(loop.Delta){nil, func(loop.Delta) {}} {
+		got, err := (&exchange{stream: stream}).read(strings.NewReader(`{"message":{"content":"4"}}` + "\n" + `{"message":{"content":"2"},"done_reason":"length","eval_count":3}`))
+		require.NoError(t, err)
+		reply := got.reply("m")
+		assert.Equal(t, []any{"42", message.Length, int64(3)}, []any{reply.Text, reply.Finish, reply.Usage.OutputTokens})
+	}
+}
+
 // A character that a server cuts in two is one character of the reply and of what is streamed.
 func TestACharacterThatIsCutInTwoIsOne(t *testing.T) {
 	var told string

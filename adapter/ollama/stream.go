@@ -69,7 +69,7 @@ func (x *exchange) take(raw []byte, got *received) error {
 		tell = func(loop.Delta) {}
 	}
 	got.add(r, tell)
-	if r.Done {
+	if r.ends() {
 		got.extras.Keep(raw, "total_duration", "load_duration", "prompt_eval_duration", "eval_duration",
 			"logprobs")
 	}
