@@ -44,6 +44,8 @@ func TestErrorsAreReadInTheFormsOfAllProviders(t *testing.T) {
 		`{"error":{},"choices":"x","response":7,"message":{"role":"user"}}`: {},
 		`{"error":{"code":"two words","message":7}}`:                        {},
 		`"text"`: {}, `[]`: {}, `<html>`: {}, ``: {},
+		`{"error":{"message":{"error":"Violated guardrail policy","lakera_response":{}},"type":"None","code":"400"}}`: {Code: "None", Sentence: "Violated guardrail policy", Status: 400},
+		`{"detail":{"error":"Model busy, retry later"}}`:                                                              {Sentence: "Model busy, retry later"},
 	} {
 		assert.Equal(t, want, kit.ReadError([]byte(body)), body)
 	}

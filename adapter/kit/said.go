@@ -21,7 +21,7 @@ type saidError struct {
 // not count.
 var (
 	codeNames     = []string{"code", "status", "type", "error_code", "status_code"}
-	sentenceNames = []string{"message", "msg", "detail", "error_msg", "status_msg", "title"}
+	sentenceNames = []string{"message", "msg", "detail", "error_msg", "status_msg", "title", "error"}
 	around        = []string{"error", "errors", "base_resp", "response", "choices", "x_groq"}
 	// holders are those of around that have their error in a member.
 	holders = []string{"response", "choices", "x_groq"}
@@ -59,12 +59,12 @@ const maxStatus = 599
 func readSaid(o Object) (said saidError) {
 	for _, name := range codeNames {
 		v := member(o, name)
-		said.Code = cmp.Or(said.Code, word(Text(v)))
-		switch n, err := strconv.Atoi(string(v)); {
-		case err == nil && n > maxStatus:
-			said.Code = cmp.Or(said.Code, strconv.Itoa(n))
-		case err == nil && n >= http.StatusBadRequest:
+		code := cmp.Or(Text(v), string(v))
+		switch n, err := strconv.Atoi(code); {
+		case err == nil && n >= http.StatusBadRequest && n <= maxStatus:
 			said.Status = cmp.Or(said.Status, n)
+		case err == nil && n > maxStatus || Text(v) != "":
+			said.Code = cmp.Or(said.Code, word(code))
 		}
 	}
 	said.Sentence, said.RequestID = sentenceIn(o, 0), word(Text(member(o, "request_id")))

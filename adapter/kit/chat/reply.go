@@ -205,14 +205,21 @@ func (r *chatReply) delta(raw json.RawMessage, tell func(loop.Delta)) {
 }
 
 // callsOf returns the calls of a message, or of a piece of one: a list, or, of some gateways, one call alone.
-// The single call of OpenAI's first form (function_call) counts if there is no other: some servers send both.
+// A piece that says nothing is of no call. The single call of OpenAI's first form (function_call) counts if there is no other: some servers send both.
 func callsOf(said kit.Object) (calls []kit.Object) {
-	calls = objects(said.Get("tool_calls"))
+	calls = slices.DeleteFunc(objects(said.Get("tool_calls")), isEmpty)
 	legacy := said.Object("function_call")
 	if len(calls) == 0 && (legacy.Text("name") != "" || kit.ArgumentText(legacy.Get("arguments")) != "") {
 		calls = append(calls, kit.Object{kit.Field("function", legacy.JSON())})
 	}
 	return calls
+}
+
+// isEmpty reports whether a piece of a call has neither an id, nor a name, nor arguments.
+func isEmpty(call kit.Object) bool {
+	function := functionOf(call)
+	says := func(v json.RawMessage) bool { return !slices.Contains([]string{"", "null", `""`}, string(v)) }
+	return !says(call.Get("id")) && !says(function.Get("name")) && !says(function.Get("arguments"))
 }
 
 // functionOf returns the name and the arguments of a call. Some gateways put them into the call itself.

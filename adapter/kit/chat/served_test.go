@@ -55,6 +55,8 @@ func TestWithoutAnIndexOfItsOwnACallIsKnownByItsIdOrItsBeginning(t *testing.T) {
 			`{"index":null,"id":"2","function":{"name":"g","arguments":""}}`, `{"index":null,"function":{"arguments":"{\"y\":2}"}}`}, []message.Call{first, second}},
 		"ids in turns, of one name, and null": {[]string{`{"index":null,"id":"1","function":{"name":"f","arguments":""}}`, `{"index":null,"id":"3","function":{"name":"f","arguments":""}}`,
 			`{"index":null,"id":"1","function":{"arguments":"{\"x\":1}"}}`, `{"index":null,"id":"3","function":{"arguments":"{}"}}`}, []message.Call{first, {ID: "3", Name: "f", Arguments: "{}"}}},
+		"an empty piece at the end": {[]string{`{"index":0,"function":{"name":"f","arguments":"{\"x\":1}"}}`, `{"index":1,"function":{"name":"g","arguments":"{\"y\":2}"}}`,
+			`{"index":2,"id":"","function":{"name":"","arguments":""}}`}, unnamed},
 		"nothing, in one event": {[]string{`{"function":{"name":"f","arguments":"{\"x\":1}"}},{"function":{"name":"g","arguments":"{\"y\":2}"}}`}, unnamed},
 		"one index and empty ids": {[]string{`{"index":0,"id":"","function":{"name":"f","arguments":"{\"x\":1}"}}`,
 			`{"index":0,"id":"","function":{"name":"g","arguments":"{\"y\":2}"}}`}, unnamed},
@@ -223,7 +225,7 @@ func TestACallIsReadInEveryFormThatServersGiveIt(t *testing.T) {
 			assert.Equal(t, message.ToolUse, reply.Finish, name+", "+how)
 		}
 	}
-	none := replyOf(t, overChat(chat.Config{Model: "m"}), false, `{"choices":[{"message":{"content":"4","tool_calls":null,`+empty+`},"finish_reason":"stop"}]}`)
+	none := replyOf(t, overChat(chat.Config{Model: "m"}), false, `{"choices":[{"message":{"content":"4","tool_calls":[{"index":0,"id":"","function":{"name":"","arguments":""}}],`+empty+`},"finish_reason":"stop"}]}`)
 	assert.Empty(t, none.Calls)
 	pieces := replyOf(t, overChat(chat.Config{Model: "m"}), true, streamOf(`{"choices":[{"delta":{"function_call":{"name":"f","arguments":""}}}]}`,
 		`{"choices":[{"delta":{"function_call":{"arguments":"{\"x\""}}}]}`, `{"choices":[{"delta":{"function_call":{"arguments":":1}"}}}]}`, `{"choices":[{"delta":{},"finish_reason":"function_call"}]}`))
