@@ -124,7 +124,11 @@ func (f *collector) bind(n *node, v value, at *spot, to reflect.Value, around an
 	if !f.read(v, at, to) || len(f.found) >= maxIssues {
 		return
 	}
-	for _, r := range at.broken(to, around) {
+	rules := at.rules
+	if at.class == classFloat && len(f.failures) == refused && v.rounds(to.Type().Bits()) {
+		rules = at.rounded
+	}
+	for _, r := range at.broken(rules, to, around) {
 		f.find(failure{value: v, rule: r.name, said: r.said, isRule: true})
 	}
 	if at.issues && len(f.failures) == refused && len(f.found) == found {
@@ -141,19 +145,28 @@ func (f *collector) ownIssues(v value, to reflect.Value) {
 	}
 }
 
-// broken lists the rules that a value breaks.
-func (at *spot) broken(v reflect.Value, around any) (rules []rule) {
-	for _, r := range at.rules {
+// broken lists those of some rules that a value breaks.
+func (at *spot) broken(rules []rule, v reflect.Value, around any) (broken []rule) {
+	for _, r := range rules {
 		switch {
 		case !r.omits():
 			if !r.holds(v, at, around) {
-				rules = append(rules, r)
+				broken = append(broken, r)
 			}
 		case at.isEmpty(v, r):
-			return rules
+			return broken
 		}
 	}
-	return rules
+	return broken
+}
+
+// rounds reports whether a number may be another one in Go, and on the other side of a bound.
+func (v value) rounds(bits int) bool {
+	exact := maxExactDigits
+	if bits == 32 {
+		exact = 6
+	}
+	return len(v.text()) > exact+1 || strings.ContainsAny(v.text(), "eE")
 }
 
 // read stores a value that has no parts, and checks the rules that compare the members of a struct; false
@@ -290,7 +303,7 @@ func (f *collector) storeEntry(n *node, m value) {
 	if at.key == nil {
 		return
 	}
-	for _, r := range at.key.broken(key, f.to.around) {
+	for _, r := range at.key.broken(at.key.rules, key, f.to.around) {
 		f.find(failure{value: m, rule: r.name, said: "a member name that is " + r.said, isRule: true, ofName: true})
 	}
 }

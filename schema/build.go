@@ -98,7 +98,7 @@ func (b *builder) value(
 		if err != nil {
 			return nil, nil, fmt.Errorf("schema: %s: %w", path, err)
 		}
-		if at.rules, at.related = at.left(compiled); around == nil && len(at.related) > 0 {
+		if at.rules, at.rounded, at.related = at.left(compiled); around == nil && len(at.related) > 0 {
 			return nil, nil, fmt.Errorf("schema: %s: validate rule %q compares an element or key with a field: "+
 				"check that in a method Issues of the struct", path, at.related[len(at.related)-1].text)
 		}

@@ -47,7 +47,7 @@ func bare(at *spot, made map[*layout]*layout) *spot {
 		return nil
 	}
 	own := *at
-	own.rules, own.related, own.key, own.each = nil, nil, nil, bare(at.each, made)
+	own.rules, own.rounded, own.related, own.key, own.each = nil, nil, nil, nil, bare(at.each, made)
 	if own.members != nil && made[own.members] == nil {
 		l := &layout{byName: at.members.byName}
 		made[at.members] = l

@@ -175,18 +175,20 @@ func (at *spot) holdsRules(rules []rule) (bool, error) {
 
 // left are the rules that the validator must judge, since the schema cannot: those of the value, and those
 // that compare it with others. The rules that let an empty value pass stay before them.
-func (at *spot) left(rules []rule) (own, related []rule) {
+func (at *spot) left(rules []rule) (own, rounded, related []rule) {
 	for _, r := range rules {
 		switch {
 		case r.omits():
-			own, related = append(own, r), append(related, r)
+			own, rounded, related = append(own, r), append(rounded, r), append(related, r)
 		case r.relational():
 			related = append(related, r)
 		case !at.isTold(r):
-			own = append(own, r)
+			own, rounded = append(own, r), append(rounded, r)
+		case at.class == classFloat:
+			rounded = append(rounded, r)
 		}
 	}
-	return needed(own), needed(related)
+	return needed(own), needed(rounded), needed(related)
 }
 
 // needed drops rules such as omitempty at the end, where no rule follows.

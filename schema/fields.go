@@ -148,6 +148,7 @@ type spot struct {
 	pointer bool
 	issues  bool    // it has a method Issues
 	rules   []rule  // those of the value that the schema does not judge
+	rounded []rule  // these, and those that a number may break when it is rounded
 	related []rule  // those that compare it with fields beside it
 	members *layout // of a struct
 	each    *spot   // the elements of a list or a map

@@ -330,3 +330,24 @@ func TestMethodsIssuesAreCalledWhereverATypeStands(t *testing.T) {
 	_, issues = typed.Decode([]byte(`{"first":{"from":2,"to":1},"all":[{"from":0,"to":-5}],"by/day":{}}`))
 	assert.Equal(t, []string{"all/0/from: expected at least 1, got integer [minimum schema]"}, lines(issues), "the rest is told when that is right")
 }
+
+// A value that breaks a rule when it is rounded to what Go can hold would be handed on otherwise.
+func TestRulesHoldForRoundedNumbers(t *testing.T) {
+	type numbers struct {
+		Below float64 `json:"below" validate:"lt=1"`
+		Above float64 `json:"above" validate:"gt=0"`
+		Small float32 `json:"small" validate:"required,max=0.5|min=0.75"`
+		Empty float64 `json:"empty" validate:"omitempty,gt=0"`
+	}
+	typed, err := schema.For[numbers]()
+	require.NoError(t, err)
+	_, issues := typed.Decode([]byte(`{"below":0.99999999999999999999,"above":1e-350,"small":1e-60,"empty":1e-350}`))
+	assert.Equal(t, []string{
+		"above: expected more than 0, got number [gt rules]", "below: expected less than 1, got number [lt rules]",
+		"small: expected a value that is not empty, got number [not rules]",
+	}, lines(issues))
+	_, issues = typed.Decode([]byte(`{"below":0.999999999999999,"above":1e-300,"small":0.5,"empty":0}`))
+	assert.Empty(t, issues)
+	_, issues = typed.Decode([]byte(`{"below":1.00000000000000000001,"above":0.5,"small":0.6,"empty":0}`))
+	assert.Equal(t, []string{"below: expected less than 1, got number [exclusiveMaximum schema]", "small: expected at most 0.5 or at least 0.75, got number [anyOf schema]"}, lines(issues))
+}
