@@ -166,7 +166,7 @@ func (v value) rounds(bits int) bool {
 	if bits == 32 {
 		exact = 6
 	}
-	return len(v.text()) > exact+1 || strings.ContainsAny(v.text(), "eE")
+	return len(v.text()) > exact+1 || hasExponent(v.text())
 }
 
 // read stores a value that has no parts, and checks the rules that compare the members of a struct; false

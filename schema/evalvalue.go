@@ -3,6 +3,7 @@ package schema
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -161,9 +162,12 @@ func (f *collector) str() {
 
 // number applies the keywords of numbers.
 func (f *collector) number() {
-	n, text := f.n, f.v.text()
+	n, text, near := f.n, f.v.text(), 0.0
+	if len(n.bounds) > 0 {
+		near, _ = strconv.ParseFloat(text, 64) // cannot fail: it was read
+	}
 	for i := range n.bounds {
-		if b := &n.bounds[i]; b.refuses[b.compare(text)+1] {
+		if b := &n.bounds[i]; b.refuses[b.compare(text, near)+1] {
 			f.fail(b.rule)
 		}
 	}

@@ -3,6 +3,7 @@ package schema
 import (
 	"encoding/json"
 	"reflect"
+	"strconv"
 	"strings"
 )
 
@@ -84,7 +85,8 @@ const MaxWork = maxWork
 func CompareNumbers(a, b string) (compared int, first, second string) {
 	to := exactly(b)
 	near, isNear := to.Float64()
-	return (&bound{at: to, near: near, isNear: isNear}).compare(a), plainNumber(a), plainNumber(b)
+	n, _ := strconv.ParseFloat(a, 64)
+	return (&bound{at: to, near: near, isNear: isNear}).compare(a, n), plainNumber(a), plainNumber(b)
 }
 
 // RuleWord is the words of a rule.

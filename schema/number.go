@@ -21,6 +21,9 @@ const (
 // numberInBounds reports whether a JSON number is short enough, has a small exponent and is within the range
 // of a double: exact arithmetic on 1e999999999 would cost more than any document is worth.
 func numberInBounds(text string) bool {
+	if len(text) < 300 && !hasExponent(text) {
+		return true
+	}
 	exponent := 0
 	if _, written, has := strings.Cut(strings.ToLower(text), "e"); has {
 		exponent, _ = strconv.Atoi(written) // beyond the range of an int it is the nearest int
@@ -29,9 +32,13 @@ func numberInBounds(text string) bool {
 	return err == nil && len(text) <= maxNumberBytes && -maxNumberExponent <= exponent && exponent <= maxNumberExponent
 }
 
+func hasExponent(text string) bool {
+	return strings.IndexByte(text, 'e') >= 0 || strings.IndexByte(text, 'E') >= 0
+}
+
 // isWhole reports whether a JSON number has no fractional part.
 func isWhole(text string) bool {
-	if strings.ContainsAny(text, "eE") {
+	if hasExponent(text) {
 		return exactly(text).IsInt()
 	}
 	_, fraction, _ := strings.Cut(text, ".")
@@ -40,7 +47,7 @@ func isWhole(text string) bool {
 
 // isPlain reports whether a number is a whole one of few digits, written as those digits alone.
 func isPlain(text string) bool {
-	return len(text) <= maxExactDigits && !strings.ContainsAny(text, ".eE") && text != "-0"
+	return len(text) <= maxExactDigits && strings.IndexByte(text, '.') < 0 && !hasExponent(text) && text != "-0"
 }
 
 // plainNumber writes a number in one form: equal numbers get equal texts.
@@ -90,10 +97,9 @@ func boundsOf(s *jsonschema.Schema) (bounds []bound) {
 	return bounds
 }
 
-// compare is -1 if a JSON number is below the bound, 0 if it is equal, 1 if it is above. Doubles that differ
-// are in the order of the numbers that they are nearest to.
-func (b *bound) compare(text string) int {
-	n, _ := strconv.ParseFloat(text, 64) // cannot fail: it was read
+// compare is -1 if a JSON number is below the bound, 0 if it is equal, 1 if it is above. n is the double that
+// is nearest to it. Doubles that differ are in the order of the numbers that they are nearest to.
+func (b *bound) compare(text string, n float64) int {
 	if c := cmp.Compare(n, b.near); c != 0 || b.isNear && isPlain(text) {
 		return c
 	}
