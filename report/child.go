@@ -148,6 +148,8 @@ type room struct {
 	entries int
 	texts   int64
 	lines   bytesLeft
+	// full is set once an agent did not fit: no more are read.
+	full bool
 }
 
 // agents reads what the agents in parts of a page did, the latest first. In a server only the lines of their
@@ -166,7 +168,7 @@ func (within *Page) agents(runs []*runView, left *room) {
 func (within *Page) agent(c *childView, left *room) {
 	inner := *within
 	inner.Part, inner.Only, inner.Raw, inner.prefix = c.child.Part, "", "", agentPrefix(c.ID)
-	if inner.depth++; inner.depth > maxNesting || c.child.Open == nil {
+	if inner.depth++; inner.depth > maxNesting || c.child.Open == nil || left.full {
 		return
 	}
 	in, secrets, err := c.child.Open()
@@ -180,7 +182,7 @@ func (within *Page) agent(c *childView, left *room) {
 	c.Page, _ = inner.read(in, all, left) // the page says what is wrong
 	left.entries -= len(all.head) + len(all.tail)
 	left.texts -= all.headBytes + all.tailBytes
-	if within.Part != "" && within.Only == "" && !left.lines.takes("agent", c) {
+	if left.full = within.Part != "" && !left.lines.takes("agent", c); left.full {
 		c.Page = nil
 	}
 }

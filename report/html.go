@@ -120,7 +120,7 @@ type section struct {
 // [journal.CorruptError]. Other errors are those of in and w.
 func (p Page) HTML(w io.Writer, in io.Reader) error {
 	all := &kept{entries: p.entries(), bytes: maxPage}
-	view, fault := p.read(in, all, &room{maxPageEntries, maxPage, agentBytes})
+	view, fault := p.read(in, all, &room{entries: maxPageEntries, texts: maxPage, lines: agentBytes})
 	out := bufio.NewWriterSize(w, 64<<10)
 	err := pageTemplate.ExecuteTemplate(out, "page", view)
 	return errors.Join(fault, err, out.Flush())
