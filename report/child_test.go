@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"html"
 	"io"
+	"net/url"
 	"regexp"
 	"strings"
 	"testing"
@@ -33,7 +35,10 @@ func metered(turns ...looptest.Turn) []looptest.Turn {
 
 // nestedRuns is a store with a run, an agent in it and another one in that, whose tool has an evil name for
 // what it did.
-func nestedRuns(t *testing.T) *looptest.Store {
+func nestedRuns(t *testing.T) *looptest.Store { t.Helper(); return nestedIn(t, "trip") }
+
+// nestedIn is [nestedRuns] in a session with an id.
+func nestedIn(t *testing.T, id string) *looptest.Store {
 	t.Helper()
 	task := func(name string) message.Call { return fixture.Call(name, `{"task":"<b>Find</b> a room."}`) }
 	look := tool.New("look", "Looks.", func(context.Context, struct{}) (string, error) { return "", errors.New("<script>alert(1)</script>") },
@@ -56,9 +61,9 @@ func nestedRuns(t *testing.T) *looptest.Store {
 	l, err := loop.New(looptest.NewModel(metered(looptest.Say("Hello."), looptest.Call(task("guide")), looptest.Say("none"))...), loop.Config{Tools: set},
 		loop.WithClock(looptest.NewClock()))
 	require.NoError(t, err)
-	j, err := journal.Open(t.Context(), store, "trip", journal.Settings{})
+	j, err := journal.Open(t.Context(), store, id, journal.Settings{})
 	require.NoError(t, err)
-	s, err := session.New(session.Config{ID: "trip", Journal: j})
+	s, err := session.New(session.Config{ID: id, Journal: j})
 	require.NoError(t, err)
 	for _, prompt := range []string{"Hi.", "Go."} {
 		_, err = l.Run(t.Context(), s, loop.Input{Prompt: prompt})
@@ -210,6 +215,23 @@ func TestAPageInAServerFetchesWhatAnAgentDid(t *testing.T) {
 	assert.Contains(t, part, `<a href="/session?id=trip.2.1.1.1.1.1">trip.2.1.1.1.1.1</a>: done. none`)
 	assert.Contains(t, page("trip", "r2-1"), `id="a-trip.2.1.1-r1-1" data-later=`, "the turn of the call has the lines")
 	assert.Contains(t, page("trip.2.1.1.1.1.1", "a-trip.2.1.1.1.1.1-r1-1"), `href="/session?id=trip.2.1.1.1.1.1&amp;part=p1#p1-`, "a policy is on the agent's own page")
+}
+
+// Whatever a session is called, its agents' lines lead to their turns.
+func TestLinesOfAnyAgentLeadToItsTurns(t *testing.T) {
+	const id = `a b"<é>%41-r1-1`
+	store := nestedIn(t, id)
+	var out strings.Builder
+	require.NoError(t, report.Page{Children: childrenIn(store)}.HTML(&out, bytes.NewReader(store.Text(id))))
+	found := 0
+	for _, m := range regexp.MustCompile(`<a href="#(a-[^"]*)"><span class="what">`).FindAllStringSubmatch(out.String(), -1) {
+		to, err := url.PathUnescape(html.UnescapeString(m[1]))
+		require.NoError(t, err)
+		assert.Contains(t, html.UnescapeString(out.String()), ` id="`+to+`"`)
+		assert.Contains(t, to, id)
+		found++
+	}
+	assert.Equal(t, 2, found)
 }
 
 // An agent of many turns has lines for the latest, and one for those before them, which is fetched, too.

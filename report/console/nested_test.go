@@ -126,7 +126,7 @@ func TestAPageOfManyAgentsKeepsToItsBudget(t *testing.T) {
 }
 
 // The page of a run is live for what its agents do, too.
-func TestAnAgentIsLiveOnThePageOfItsCaller(t *testing.T) {
+func TestAnAgentIsLiveOnThePageOfItsCallerInABrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a browser takes seconds")
 	}
