@@ -40,13 +40,13 @@ func (s *step) hear(ev *Event, out bool, granted int64, o *outstanding) {
 			s.Budget = max(s.Budget-milli, 0)
 		}
 		s.refused(granted, ev.Limits, taught)
-		s.probed(ev.ID)
+		s.probed(ev.ID, o)
 	case ev.Outcome == Down:
 		s.Budget = max(s.Budget-milli, 0)
 		s.down(granted)
-		s.probed(ev.ID)
+		s.probed(ev.ID, o)
 	case ev.Outcome == Unused:
-		s.probed(ev.ID)
+		s.probed(ev.ID, o)
 	}
 }
 
@@ -121,10 +121,12 @@ func (s *step) down(granted int64) {
 	}
 }
 
-// probed ends a probe that did not show that the provider is back.
-func (s *step) probed(id int64) {
+// probed ends a probe that did not show that the provider is back. It took nothing from windows that are not
+// known yet.
+func (s *step) probed(id int64, o *outstanding) {
 	if s.Breaker.Open && s.Breaker.Probe == id {
 		s.Breaker.Probe, s.Breaker.Lost = 0, 0
+		s.Given = s.Given.plus(-o.Calls, o.Tokens)
 	}
 }
 

@@ -786,3 +786,30 @@ func TestAPaceThatNobodyNeedsDoesNotRise(t *testing.T) {
 	}
 	assert.Less(t, l.st.Pace, int64(60_000), "20 calls a second for ten minutes")
 }
+
+// Probes that find the provider down take nothing from its windows: the first answer after an outage tells a
+// limit that is not used up.
+func TestProbesTakeNothingFromAWindowThatIsNotKnownYet(t *testing.T) {
+	l := newLimiter(t, limit.Config{})
+	ask := func(id int64) bool {
+		return len(granted(l.step(limit.Event{Kind: limit.Ask, ID: id, Tokens: 100}))) == 1
+	}
+	for id := int64(1); id <= 3; id++ {
+		require.True(t, ask(id))
+		l.settle(limit.Down, id)
+	}
+	for id := int64(4); id < 50; id++ { // the breaker is open
+		l.now += time.Second
+		require.True(t, ask(id))
+		l.settle(limit.Down, id)
+	}
+	l.now += time.Second
+	require.True(t, ask(50))
+	told := &ratelimit.State{Windows: []ratelimit.Window{{Name: "tokens_per_minute", Resource: "tokens",
+		Limit: ratelimit.Of(1000), Remaining: ratelimit.Of(900), ResetsIn: ratelimit.In(6 * time.Second)}}}
+	l.step(limit.Event{Kind: limit.Settle, ID: 50, Tokens: 100, Outcome: limit.Served, Limits: told})
+	now := ask(51)
+	l.step(limit.Event{Kind: limit.Ask, ID: 52, Tokens: 100})
+	assert.True(t, now)
+	assert.Equal(t, []int64{52}, l.until(l.now+7*time.Second), "a call in six seconds")
+}

@@ -229,3 +229,14 @@ func TestAfterAnOutageAPaceThatWasNotNeededIsNotTried(t *testing.T) {
 	assert.LessOrEqual(t, r.Overshoot, lease(s))
 	assert.LessOrEqual(t, r.PeakRateAfterOutage, 1.1)
 }
+
+// Before the first outage no answer has told the limits. After it they are used at once.
+func TestAfterAnOutageAtTheStartALimitThatIsToldIsUsed(t *testing.T) {
+	s := fleet()
+	s.Processes, s.Sessions, s.CallsPerSession, s.TokensPerCall = 15, 14, 6, 2424
+	s.Provider = simulate.Provider{
+		RequestsPerSecond: backoff.One, TokensPerMinute: 92_891, Latency: 2 * time.Second, Headers: true,
+		Outages: []simulate.Outage{{At: 1500 * time.Millisecond, For: 42 * time.Second}},
+	}
+	assert.GreaterOrEqual(t, run(t, s).Utilisation, 0.9)
+}
