@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,7 +60,7 @@ func openDatabase(name string, toRead bool) (db, error) {
 	if !isAddress(name) {
 		return sqlite.OpenWith(ctx, name, sqlite.Settings{ReadOnly: toRead})
 	}
-	pool, err := pgxpool.New(ctx, name)
+	pool, err := newPool(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -72,6 +73,18 @@ func openDatabase(name string, toRead bool) (db, error) {
 		return nil, err
 	}
 	return pooled{store, pool}, nil
+}
+
+// connectWithin is how long a server may take to answer. An address or PGCONNECT_TIMEOUT may say another time.
+var connectWithin = 10 * time.Second
+
+func newPool(ctx context.Context, address string) (*pgxpool.Pool, error) {
+	config, err := pgxpool.ParseConfig(address)
+	if err != nil {
+		return nil, err
+	}
+	config.ConnConfig.ConnectTimeout = cmp.Or(config.ConnConfig.ConnectTimeout, connectWithin)
+	return pgxpool.NewWithConfig(ctx, config)
 }
 
 // stores are the stores that a command is given.

@@ -3,7 +3,9 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"net"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/assert"
@@ -13,6 +15,28 @@ import (
 	"github.com/retake-go/retake/adapter/postgres/postgrestest"
 	"github.com/retake-go/retake/journal/journaltest"
 )
+
+// A server that takes connections and does not answer is told.
+func TestADatabaseThatDoesNotAnswerIsTold(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer silent.Close()
+	within := connectWithin
+	defer func() { connectWithin = within }()
+	connectWithin = 50 * time.Millisecond
+	told := make(chan error, 1)
+	go func() {
+		_, err := openDatabase("postgres://u:swordfish@"+silent.Addr().String()+"/runs", true)
+		told <- err
+	}()
+	select {
+	case err := <-told:
+		require.ErrorContains(t, err, "deadline exceeded")
+		assert.NotContains(t, err.Error(), "swordfish")
+	case <-time.After(20 * time.Second):
+		t.Fatal("it waits for ever")
+	}
+}
 
 // A database on a server is a store like a file, and its password is shown nowhere.
 func TestAPostgresDatabaseIsAStore(t *testing.T) {
