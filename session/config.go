@@ -13,15 +13,15 @@ import (
 // Config configures a session. The zero value is valid: no id, no slices, no reducers.
 type Config struct {
 	// ID is the correlation id in every log record, feedback and journal line: UTF-8 of at most 128 bytes
-	// without control characters. If it is empty, it is that of the journal, else the first run gives the
-	// session an id ([Driver.Adopt]).
+	// without control characters. If it is empty, the journal gives the session its id, or else the first run
+	// does ([Driver.Adopt]).
 	ID string
 	// Journal records all runs, actions and tries of the session, so that they can be resumed and replayed:
 	// one that package journal has opened. Nil records nothing.
 	Journal Journal
-	// Seed is the seed of the jitter of the session's runs. It goes before that of their config or action, so
-	// that sessions may share a config with a seed and still wait at different times. Empty means that seed
-	// or, without one, the session's id. UTF-8.
+	// Seed is the seed of the jitter of the session's runs. It wins over the seed of their config or action,
+	// so that sessions may share a config with a seed and still wait at different times. Empty means that
+	// seed or, without one, the session's id. UTF-8.
 	Seed string
 	// Slices are the declared slices, in any order.
 	Slices []Declared

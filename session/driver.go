@@ -7,7 +7,7 @@ import (
 	"github.com/retake-go/retake/reducer"
 )
 
-// Driver is what engines do to a [Session], and no other code: package loop drives the sessions of its runs.
+// Driver has the methods by which an engine runs a [Session], such as package loop. No other code needs it.
 // Make it with [DriverOf]. It is as safe for concurrent use as the session.
 type Driver struct{ s *Session }
 
@@ -80,7 +80,7 @@ func (d Driver) Release() {
 	d.s.changing.Lock()
 	defer d.s.changing.Unlock()
 	d.s.held, d.s.dispatch = false, nil
-	d.s.hear.Store(nil)
+	d.s.toRun.Store(nil)
 }
 
 // Through passes events that are dispatched while a run holds the session to that run, one at a time, until
@@ -121,7 +121,7 @@ func (d Driver) Replace(state State) error {
 	return d.Conclude(now)
 }
 
-// Inherit gives a session what its journal has of it, when a run begins: the state if its own has no records
+// Inherit gives a session its contents in the journal, when a run begins: the state if its own has no records
 // and no values, and the conversation if it has none. Errors are those of [Driver.Replace].
 func (d Driver) Inherit(from Contents) error {
 	now := d.s.now()

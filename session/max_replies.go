@@ -8,7 +8,7 @@ func (s State) MaxReply(model string) (tokens int64, known bool) {
 	return tokens, known
 }
 
-// WithMaxReply returns s with the most tokens of a reply that a model can write; 0 means that nobody knows.
+// WithMaxReply returns s with the most tokens of a reply that a model can write; 0 or less means unknown.
 func (s State) WithMaxReply(model string, tokens int64) State {
 	if _, known := s.maxReplies[model]; !known && tokens <= 0 {
 		return s

@@ -74,8 +74,8 @@ func (s Slice[T]) readsBack(in *slot, op reducer.Op) error {
 	return nil
 }
 
-// reduce runs those of the reducers that are bound to an event; each sees the changes of those before it.
-// After a failure it returns the old state and no operations. Operations that change nothing are left out.
+// reduce runs the reducers that are bound to an event. Each sees the changes of those before it. After a
+// failure it returns the old state and no operations. Operations that change nothing are left out.
 func reduce(st State, all []Reducer, event Event) (State, []reducer.Op, *fault.ReducerError) {
 	var ops []reducer.Op
 	next := st

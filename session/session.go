@@ -23,7 +23,7 @@ type Session struct {
 	events   []string               // never changes
 	notify   atomic.Pointer[func(fault.ReducerError)]
 	journal  atomic.Pointer[Journal]
-	hear     atomic.Pointer[func(Words) error] // of the run that holds the session, or nil
+	toRun    atomic.Pointer[func(Words) error] // passes messages to the run that holds the session, or nil
 
 	changing sync.Mutex // is held by whoever changes the session, and guards the fields below
 	held     bool

@@ -160,8 +160,8 @@ func (s State) AttemptCount() int { return s.attempts.Len() }
 // values only. The slice is read-only.
 func (s State) ReducerErrors() []fault.ReducerError { return s.reducerErrors.From(0) }
 
-// Forget returns s without its attempts and errors of reducers, but with their number: no snapshot of it has
-// them.
+// Forget returns s without its attempts and errors of reducers, but with their numbers. A snapshot of it does
+// not have them.
 func (s State) Forget() State {
 	s.attempts = s.attempts.Forget(s.attempts.Len())
 	s.reducerErrors = s.reducerErrors.Forget(s.reducerErrors.Len())
@@ -177,7 +177,7 @@ func (s State) AddRun() State {
 	return s
 }
 
-// Charged returns what the model calls of the session's runs with prices or spending cost.
+// Charged returns what the model calls of the session cost, as far as runs have prices or bound spending.
 func (s State) Charged() policy.Charge { return s.charged }
 
 // AddCharge returns s with the charge added.

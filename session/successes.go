@@ -11,8 +11,8 @@ type Count struct {
 	N    int    `json:"n"`
 }
 
-// Successes returns the number of calls of a tool in the session that count under its cap
-// ([policy.RetryPolicy].MaxSessionSuccesses), counted while it had one.
+// Successes returns the number of calls of a tool that count under its cap for the session
+// ([policy.RetryPolicy].MaxSessionSuccesses). Calls are only counted while the tool has a cap.
 func (s State) Successes(tool string) int {
 	if at, there := s.count(tool); there {
 		return s.successes[at].N
@@ -25,7 +25,7 @@ func (s State) count(tool string) (at int, there bool) {
 		func(c Count, name string) int { return strings.Compare(c.Tool, name) })
 }
 
-// AddSuccesses returns s with n more, or fewer, successes of a tool; never fewer than none.
+// AddSuccesses returns s with n added to the successes of a tool. n may be negative; the sum is at least 0.
 func (s State) AddSuccesses(tool string, n int) State {
 	at, there := s.count(tool)
 	s.successes = slices.Clone(s.successes)
@@ -44,7 +44,7 @@ func (s State) Approved(tool string) bool {
 	return there
 }
 
-// AddApproved returns s with a tool of which a person has approved a call.
+// AddApproved returns s with a note that a person has approved a call of the tool.
 func (s State) AddApproved(tool string) State {
 	if at, there := slices.BinarySearch(s.approved, tool); !there {
 		s.approved = slices.Insert(slices.Clone(s.approved), at, tool)

@@ -11,8 +11,8 @@ import (
 
 // ErrUnanswered is the error of a run whose conversation has calls without a result, such as those that a run
 // with loop.Config.CallsOnly left to its caller. [Session.Answer] takes the results, and without a session
-// loop.Input.History ends with them. The error names the calls. Without it the model would take them for
-// calls that were not made, and call again.
+// loop.Input.History ends with them. The error names the calls. Without their results the model would take
+// them for calls that were not made, and call again.
 var ErrUnanswered = errors.New("session: calls of the conversation have no result")
 
 // maxNamed is the most calls that an error names.

@@ -42,7 +42,7 @@ func verify[T any](held values, from int) (int, error) {
 	return 0, nil
 }
 
-// known returns how many of the current values were there before, and so are verified.
+// known returns how many of the values were there before, and so are verified.
 func known(now, before values) int {
 	n := before.Len()
 	if n > 0 && n <= now.Len() && shared(now.At(n-1), before.At(n-1)) {

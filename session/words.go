@@ -14,10 +14,10 @@ type Words struct {
 	ID string `json:"id" redact:"keep"`
 	// Text is the message, of 1 byte to 256 KiB.
 	Text string `json:"text" redact:"text"`
-	// By names who says it; may be empty. At is when it was said.
+	// By names the author; it may be empty. At is when it was said.
 	By string    `json:"by,omitempty" redact:"keep"`
 	At time.Time `json:"at,omitzero"`
-	// Stop leaves a model call that is under way, and asks again with the message. Calls that wait for a
+	// Stop abandons a model call that is under way, and asks again with the message. Calls that wait for a
 	// person are not made; a question about an exhaustion stays open. Calls of tools that have begun are
 	// finished.
 	Stop bool `json:"stop,omitempty"`
@@ -44,24 +44,24 @@ func (w *Words) Validate() error {
 	return nil
 }
 
-// Say says something to the run that holds the session: see [Words]. The message enters before the next
-// model call, after those before it, and is recorded. An answer that the model gives meanwhile is not the
-// last one, if the run has a turn left. If the run ends first, its result has a warning. Where the
-// journal's store has an inbox and nothing is left out of the journal, the message is kept there until it
-// is recorded. The error is [ErrNotHeld] if no run hears it, and that of an invalid message or of the
-// inbox. It waits for no reducer, so that a reducer may call it.
+// Say says something to the run that holds the session: see [Words]. The message joins the conversation
+// before the next model call, after earlier ones, and is recorded. If the model answers in between, the run
+// goes on, unless it has no turn left. If the run ends first, its result has a warning. Where the journal's
+// store has an inbox and nothing is left out of the journal, the message is kept there until it is recorded.
+// The error is [ErrNotHeld] if no run holds the session, or that of an invalid message or of the inbox. It
+// waits for no reducer, so that a reducer may call it.
 func (s *Session) Say(w Words) error {
 	if err := w.Validate(); err != nil {
 		return err
 	}
-	if hear := s.hear.Load(); hear != nil {
-		return (*hear)(w)
+	if toRun := s.toRun.Load(); toRun != nil {
+		return (*toRun)(w)
 	}
 	return ErrNotHeld
 }
 
-// Hearing passes what is said to the session to the run that holds it, until [Driver.Release]. Only the run
-// that acquired the session may call it.
-func (d Driver) Hearing(hear func(Words) error) {
-	d.s.hear.Store(&hear)
+// Hearing passes the messages of [Session.Say] to toRun, until [Driver.Release]. Only the run that acquired
+// the session may call it.
+func (d Driver) Hearing(toRun func(Words) error) {
+	d.s.toRun.Store(&toRun)
 }
