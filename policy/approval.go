@@ -35,7 +35,7 @@ type Approval struct {
 	// InDoubt (in_doubt) is what becomes of a call whose effect is unknown; [DoubtTell] if nothing is said.
 	InDoubt DoubtRule `policy:"in_doubt,words=tell|ask"`
 	// Exhausted (exhausted) is what follows where the attempts are used up and no planner says otherwise;
-	// [ExhaustedEnds] if nothing is said. That of the final answer is the run's own.
+	// [ExhaustedEnds] if nothing is said. It cannot be set for the final answer alone.
 	Exhausted ExhaustionRule `policy:"exhausted,words=end|ask"`
 }
 

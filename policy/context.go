@@ -28,8 +28,8 @@ type Context struct {
 	// Steps (steps) are the ways in which a prompt is made shorter, in their order, until it is short enough.
 	// Nil means fold, clear and window; an empty list leaves prompts as they are.
 	Steps []ContextStep `json:"steps,omitzero" policy:"steps,each=step"`
-	// From (from) is the share of the window, in percent, from which on a prompt is made shorter: 75 if nil,
-	// at most 100. To (to) is the share that it then has at most: 50 if nil, below From.
+	// From (from) is the share of the window, in percent, at which a prompt is made shorter: 75 if nil, at
+	// most 100. To (to) is the largest share afterwards: 50 if nil, below From.
 	From *int `json:"from,omitempty" policy:"from,least=1"`
 	To   *int `json:"to,omitempty" policy:"to,least=1"`
 	// Keep (keep) is the number of newest turns that stay as they are: at least 1, 4 if nil.

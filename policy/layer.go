@@ -45,7 +45,7 @@ func (l Layer) Over(below Layer) Layer {
 	}
 	if fields.Over(&merged, &l); l.Backoff != nil && below.Backoff != nil {
 		merged.Backoff = new(keepJitter(*l.Backoff, *below.Backoff))
-		if l.Backoff.Jitter.Kind == "" { // what l itself says is for Validate to judge
+		if l.Backoff.Jitter.Kind == "" { // a jitter of l itself is for Validate to judge
 			fitJitter(merged.Backoff)
 		}
 	}
@@ -55,7 +55,7 @@ func (l Layer) Over(below Layer) Layer {
 			from = &l
 		}
 		if s := from.Origins[row.Name]; s != (Source{}) && fields.Says(from, n) {
-			merged.from(row.Name, s)
+			merged.noteOrigin(row.Name, s)
 		}
 	}
 	return merged

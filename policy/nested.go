@@ -2,13 +2,12 @@ package policy
 
 // Rest is what a run has left, for a run within a call of one of its tools.
 type Rest struct {
-	// Set is the policy of the run, and Spent what it has spent. Of the actions it is that of the tool.
+	// Set is the policy of the run, and Spent what it has spent. Spent.Actions has the tool's action alone.
 	Set   *Set
 	Spent Spent
 	// Failed is the number of failed attempts in the run.
 	Failed int
-	// Sharers is among how many calls the rest is divided: those of the reply that have not ended. At least
-	// 1.
+	// Sharers is the number of calls that divide the rest: those of the reply to run. At least 1.
 	Sharers int64
 }
 

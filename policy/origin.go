@@ -12,14 +12,6 @@ import (
 	"github.com/retake-go/retake/internal/fields"
 )
 
-// from notes where a field of the layer was written.
-func (l *Layer) from(field string, s Source) {
-	if l.Origins == nil {
-		l.Origins = map[string]Source{}
-	}
-	l.Origins[field] = s
-}
-
 // Source is a place in a file. The zero value means "unknown".
 type Source struct {
 	// File is the name of the file. It may also be the name of a Go function, without a line.
@@ -52,6 +44,14 @@ func cutLast(text string) (before string, n int, ok bool) {
 	return text[:max(at, 0)], n, at >= 0 && err == nil && n >= 0 && text[at+1:] == strconv.Itoa(n)
 }
 
+// noteOrigin notes where a field of the layer was written.
+func (l *Layer) noteOrigin(field string, s Source) {
+	if l.Origins == nil {
+		l.Origins = map[string]Source{}
+	}
+	l.Origins[field] = s
+}
+
 // originsJSON returns the member of a layer's JSON with the origins of its fields, or nil.
 func (l *Layer) originsJSON() []byte {
 	var b []byte
@@ -77,7 +77,7 @@ func (l *Layer) readOrigins(v jsontext.Value, f fields.Faults) {
 		case !is:
 			fields.Wrong(f, "a place, such as policy.yaml:3:1", v)
 		default:
-			l.from(name, parseSource(text))
+			l.noteOrigin(name, parseSource(text))
 		}
 	})
 }

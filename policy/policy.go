@@ -110,16 +110,16 @@ type RetryPolicy struct {
 	// 1000 names of top-level members; empty, the default, means all. A call with none of them counts by all
 	// its arguments.
 	Identity []string `policy:"identity,each=argument,correction,calls"`
-	// Polling (polling) declares that calls of a tool look whether something has happened, and that it is
-	// enough to look so often. They never count as repeated. The same call that comes earlier waits, without
-	// a charge. 0, the default, declares nothing.
+	// Polling (polling) declares that calls of a tool look whether something has happened, and how long to
+	// wait between two equal calls. They never count as repeated. A call that comes earlier waits, without a
+	// charge. 0, the default, declares nothing.
 	Polling time.Duration `policy:"polling,correction,calls"`
 	// MaxSuccesses (max_successes) is the most successful calls of a tool in a run, and MaxSessionSuccesses
 	// (max_session_successes) in a session, counted while it is bounded: at least 1, or [Unlimited], the
 	// default. A further call is refused as a failed attempt. A call that may have had its effect counts.
 	MaxSuccesses        int `policy:"max_successes,unlimited,least=1,correction,calls"`
 	MaxSessionSuccesses int `policy:"max_session_successes,unlimited,least=1,correction,calls"`
-	// EqualCalls (equal_calls) is what a call means that equals one that was made in the run and had a
+	// EqualCalls (equal_calls) says what happens to a call that equals an earlier one of the run with a
 	// result. EqualInReply (equal_in_reply) is the same for two calls of one reply, where EqualCalls is
 	// [EqualRun].
 	EqualCalls   Equal `policy:"equal_calls,words=run|recorded|refuse,correction,calls"`
@@ -130,9 +130,9 @@ type RetryPolicy struct {
 	// time budget.
 	OptOut bool `policy:"opt_out"`
 	// ClassifyWords (classify_words) classifies an error that a try of an action returns by its words, such
-	// as "connection reset", if its type says nothing. Off by default: words may say so although the try had
-	// its effect. It has no effect on actions made for a tool, and on model calls and tools of a run. Layers
-	// of the correction plane must not set it.
+	// as "connection reset", if its type says nothing. Off by default: an error may have such words although
+	// the try had its effect. It has no effect on actions made for a tool, and on model calls and tools of a
+	// run. Layers of the correction plane must not set it.
 	ClassifyWords bool `policy:"classify_words"`
 	// TextRepairs (text_repairs) applies to JSON found in a reply's text.
 	TextRepairs Repairs `policy:"text_repairs,words=accept|note|refuse,correction"`

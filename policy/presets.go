@@ -65,10 +65,10 @@ func Transport() RetryPolicy {
 	return p
 }
 
-// healing returns what the presets of the transport plane share. The model is told nothing. Only failures
-// that time can heal are retried. Nothing is added to a server's retry-after, because the reproduced
-// documents ask for exact waits.
-func healing() RetryPolicy {
+// transportBase returns what the presets of the transport plane share. The model is told nothing. Only
+// failures that may pass with time are retried. Nothing is added to a server's retry-after, because the
+// reproduced documents ask for exact waits.
+func transportBase() RetryPolicy {
 	p := Correction()
 	p.EmitFeedback, p.RetryAfterJitter = false, 0
 	p.RetryableErrors = []fault.Class{
@@ -80,7 +80,7 @@ func healing() RetryPolicy {
 // resultEnvelope reproduces BACKOFF_DELAYS and withRetry of the result envelope. Attempts count from 0 there,
 // so the first wait is the base. Its llm-unavailable is three classes here, with the same base.
 func resultEnvelope() RetryPolicy {
-	p := healing()
+	p := transportBase()
 	p.MaxAttempts = 5
 	p.Backoff = backoff.Exponential(2*time.Second, two)
 	p.Backoff.Cap = 30 * time.Second
@@ -100,7 +100,7 @@ func resultEnvelope() RetryPolicy {
 
 // rateLimit reproduces the schedule for the rate limit state of an agent result.
 func rateLimit() RetryPolicy {
-	p := healing()
+	p := transportBase()
 	p.MaxAttempts = 5
 	p.Backoff = backoff.List(2*time.Second, 8*time.Second, 16*time.Second, 35*time.Second)
 	p.Backoff.Jitter = backoff.Jitter{Kind: backoff.Proportional, Fraction: oneTenth}
@@ -109,7 +109,7 @@ func rateLimit() RetryPolicy {
 
 // provider reproduces the retry strategy of agent errors; maxRetries 3 is 4 attempts.
 func provider() RetryPolicy {
-	p := healing()
+	p := transportBase()
 	p.MaxAttempts = 4
 	p.Backoff = backoff.Exponential(time.Second, two)
 	p.Backoff.Cap = 10 * time.Second

@@ -12,14 +12,14 @@ import (
 
 // Progress says what follows if valid calls are repeated and their results stay the same. What is repeated is
 // a cycle of 1 to 4 calls, and its complete rounds are counted: A, A, A are three rounds, A, B, A, B two. A
-// cycle is seen at its second round, so a bound of 1 is reached there.
-// Equal calls of a reply count once, because the model has not seen the result of the first. A reply of five
-// different calls and more counts as one call, which has the bounds of the call that ends a run soonest.
+// cycle is seen at its second round, so a bound of 1 is reached there. Equal calls of a reply count once,
+// because the model has not seen the result of the first. A reply of five or more different calls counts as
+// one call, which has the bounds of the call that ends a run soonest.
 //
 // A member that is 0 is absent: it has the value of the layer below, and in the end that of [Progress.For].
 type Progress struct {
-	// Nudge (nudge) is the round at which the model is told, and again after as many: at least 1, or
-	// [Unlimited] for never.
+	// Nudge (nudge) tells the model at every round that is a multiple of it: at least 1, or [Unlimited] for
+	// never.
 	Nudge int `policy:"nudge,absent,unlimited,least=1"`
 	// Planner (planner) is the round at which the planner is asked, if the run has one: at least 1, or
 	// [Unlimited] for never.
@@ -78,7 +78,7 @@ func shown(v any) string {
 // MarshalJSON writes the members that are not absent.
 func (p Progress) MarshalJSON() ([]byte, error) { return fields.JSON(&p, nil) }
 
-// Equal is what a call means that equals an earlier one: the same tool and arguments. The zero value is
+// Equal says what happens to a call with the tool and the arguments of an earlier one. The zero value is
 // invalid in a policy and means "absent" in a layer.
 type Equal string
 

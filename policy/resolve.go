@@ -152,8 +152,8 @@ func merge(layers []named) RetryPolicy {
 	return p
 }
 
-// keepJitter is a strategy over the one of the layer below: without a jitter of its own it keeps that one's.
-// So a file that only changes a delay does not make all clients wait in lockstep.
+// keepJitter returns top, with the jitter of the layer below if top has none. So a file that only changes a
+// delay does not make all clients wait in lockstep.
 func keepJitter(top, below backoff.BackoffStrategy) backoff.BackoffStrategy {
 	if top.Jitter.Kind == "" {
 		top.Jitter = below.Jitter
@@ -161,5 +161,5 @@ func keepJitter(top, below backoff.BackoffStrategy) backoff.BackoffStrategy {
 	return top
 }
 
-// fitJitter drops what the jitter of a lower layer says of a cap if the strategy above it has none.
+// fitJitter clears AfterCap if the strategy has no cap: the jitter may come from a lower layer that has one.
 func fitJitter(s *backoff.BackoffStrategy) { s.Jitter.AfterCap = s.Jitter.AfterCap && s.Cap > 0 }

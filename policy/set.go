@@ -141,7 +141,7 @@ func (s *Set) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// also reads layers, so that what could be read of them is checked even if not all could.
+// also reads the layers of a set. A layer with a fault keeps its other fields, so that they are checked too.
 func (s *Set) also(name string, v jsontext.Value, f fields.Faults) bool {
 	one := map[string]*Layer{layerGlobal: &s.Global, layerAnswer: &s.Answer, layerCall: &s.Call,
 		layerAdjusted: &s.Adjusted, layerTransport: &s.Transport}[name]

@@ -30,8 +30,8 @@ type Allowance struct {
 	// InputTokens (input_tokens), OutputTokens (output_tokens), CachedTokens (cached_tokens) and
 	// ReasoningTokens (reasoning_tokens) are counted as in [message.Usage]: cached tokens, read or written,
 	// are part of the input, and reasoning is part of the output. TotalTokens (total_tokens) is input and
-	// output. How much of a reply is reasoning, and of a prompt cached, nobody knows before: the call that
-	// uses such a limit up may pass it.
+	// output. Nobody knows before a call how much of the reply is reasoning and how much of the prompt is
+	// cached, so the call that uses up such a limit may pass it.
 	InputTokens     *int64 `json:"input_tokens,omitempty" policy:"input_tokens"`
 	OutputTokens    *int64 `json:"output_tokens,omitempty" policy:"output_tokens"`
 	CachedTokens    *int64 `json:"cached_tokens,omitempty" policy:"cached_tokens"`
@@ -112,7 +112,6 @@ type scope struct {
 // maxNextCost is the key of the only limit that has no scope.
 const maxNextCost = "max_next_cost"
 
-// key returns the key of a limit of the scope.
 func (sc scope) key(l *limit) string {
 	if sc.name == maxNextCost {
 		return sc.name
@@ -163,8 +162,8 @@ func (s *Spending) Passed(spent Spent) (found Detail) {
 const LeastReply = 16
 
 // Fits decides whether a call fits what is left: a prompt that takes prompt, and a reply of [LeastReply] at
-// price. If it does not, Reason says why. most is the most tokens of the reply that fit, and by is the limit
-// behind it; most is below 0 if nothing bounds the reply.
+// price. If it does not fit, why.Reason says why; else that is empty. most is the most tokens of the reply
+// that fit, and by is the limit behind it; most is below 0 if nothing bounds the reply.
 func (s *Spending) Fits(
 	spent Spent, prompt message.Usage, price Price,
 ) (why Decision, most int64, by Detail) {

@@ -39,17 +39,17 @@ func (f *Fault) Error() string {
 	return text
 }
 
-// maxFaults bounds how many faults of a file are told.
+// maxFaults is the most faults of a file that are told.
 const maxFaults = 100
 
-// fault notes a fault.
+// fault records a fault.
 func (r *reader) fault(at place, path, message, hint string) {
 	if r.more = r.more || len(r.faults) == maxFaults; !r.more {
 		r.faults = append(r.faults, &Fault{r.name, path, max(at.line, 1), max(at.column, 1), message, hint})
 	}
 }
 
-// take notes what a policy says of values, at the places of the values or of what is around them.
+// take records the faults that a policy found, each at the place of its value or of what is around it.
 func (r *reader) take(err error) {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
@@ -61,15 +61,15 @@ func (r *reader) take(err error) {
 		switch own.Problem {
 		case fields.More:
 			r.more = true
-		case fields.Twice: // as told already, with the line of the first
+		case fields.Twice: // walk has recorded it, with the line of the first
 		default:
 			r.fault(r.nearest(own), own.Path, message, hint)
 		}
 	}
 }
 
-// nearest is where the value stands that is wrong, or the closest one around it that was written. A key that
-// is wrong itself stands before its value.
+// nearest returns the place of the wrong value, or of the closest value around it that was written. If the
+// key is wrong, it is the place of the key.
 func (r *reader) nearest(wrong *policy.FieldError) place {
 	for path := wrong.Path; path != ""; path = fields.Around(path) {
 		switch at, ok := r.places[path]; {

@@ -28,15 +28,16 @@ type place struct{ line, column int }
 
 var start = place{1, 1}
 
-// spot is where a member stands: its key, and its value. An entry of a list has no key, but the same place.
+// spot has the places of a member: of its key and of its value. For an entry of a list, which has no key,
+// they are the same.
 type spot struct{ key, value place }
 
 // reader reads one file.
 type reader struct {
 	name   string
 	faults []*Fault
-	more   bool
-	// places are where members and entries of lists stand, by their paths.
+	more   bool // there are more faults than are told
+	// places are the places of members and list entries, by path.
 	places map[string]spot
 }
 
@@ -71,8 +72,8 @@ func read(name string, data []byte) (set policy.Set, fleet limit.Fleet, err erro
 }
 
 // ReadOther reads a file of other settings into v, as strictly as Read reads a policy. The UnmarshalJSON of v
-// gets the file as JSON; the faults that its error joins, each a [*policy.FieldError], are told by line and
-// column.
+// gets the file as JSON. Its error must join faults, each a [*policy.FieldError]: the error of ReadOther has
+// them with line and column.
 func ReadOther(name string, data []byte, v json.Unmarshaler) error {
 	r := &reader{name: name, places: map[string]spot{}}
 	if data, ok := r.parse(data); ok {

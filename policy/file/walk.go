@@ -16,7 +16,7 @@ type walker struct {
 	in    *jsontext.Decoder
 	data  []byte
 	lines lines
-	// at are the places of the tokens that begin a value or are a key, of JSON that was made from YAML.
+	// at are the places of keys and of the tokens that begin a value, for JSON that was made from YAML.
 	at     []place
 	tokens int
 }
