@@ -67,7 +67,7 @@ type Message struct {
 	Text  string `json:"text,omitempty" redact:"text"`
 }
 
-// Clone returns a copy of messages that shares no memory with them that anyone could change.
+// Clone returns a deep copy of the messages.
 func Clone(said []Message) []Message {
 	own := slices.Clone(said)
 	for n := range own {
@@ -111,7 +111,7 @@ type Usage struct {
 	APICalls int64 `json:"api_calls,omitempty"`
 }
 
-// Add returns the sum of both. A count below 0 is none, and counts saturate at the largest int64.
+// Add returns the sum of both. A count below 0 counts as 0, and sums saturate at the largest int64.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{
 		InputTokens:      counted(u.InputTokens, v.InputTokens),
@@ -126,10 +126,10 @@ func (u Usage) Add(v Usage) Usage {
 // Total returns the sum of input and output tokens, at most the largest int64.
 func (u Usage) Total() int64 { return capped(u.InputTokens, u.OutputTokens) }
 
-// counted adds two counts. Providers may report any number: one below 0 is none.
+// counted adds two counts. Providers may report any number: one below 0 counts as 0.
 func counted(a, b int64) int64 { return capped(max(a, 0), max(b, 0)) }
 
-// capped returns a sum that saturates.
+// capped returns a sum that saturates at the largest int64.
 func capped(a, b int64) int64 {
 	if b > 0 && a > math.MaxInt64-b {
 		return math.MaxInt64

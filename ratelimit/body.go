@@ -32,7 +32,7 @@ func (r *reader) quota(body httphint.Node) {
 			word, _, _ := strings.Cut(strings.ToLower(of), "-")
 			k.period = cmp.Or(k.period, periodOfWord(word))
 		}
-		r.tell(k, fieldLimit, "body", v.At("quotaValue").Text())
-		r.tell(k, fieldRemaining, "body", "0")
+		r.addFact(k, fieldLimit, "body", v.At("quotaValue").Text())
+		r.addFact(k, fieldRemaining, "body", "0")
 	}
 }

@@ -48,8 +48,8 @@ func (r *reader) ietf(h httphint.Headers) {
 			continue
 		}
 		k := key{family: ietfNamed, base: name, resource: unitOf(name, policies)}
-		r.tell(k, fieldRemaining, ietfState, m.params["r"])
-		r.tell(k, fieldReset, ietfState, m.params["t"])
+		r.addFact(k, fieldRemaining, ietfState, m.params["r"])
+		r.addFact(k, fieldReset, ietfState, m.params["t"])
 	}
 }
 
@@ -58,8 +58,8 @@ func (r *reader) ietf(h httphint.Headers) {
 func (r *reader) policy(p member) {
 	if name, ok := policyName(p); ok && p.params["q"] != "" {
 		k := key{family: ietfNamed, base: name, resource: unitOf(name, []member{p})}
-		r.tell(k, fieldLimit, ietfPolicy, p.params["q"])
-		r.tell(k, fieldPeriod, ietfPolicy, p.params["w"])
+		r.addFact(k, fieldLimit, ietfPolicy, p.params["q"])
+		r.addFact(k, fieldPeriod, ietfPolicy, p.params["w"])
 		return
 	}
 	if _, err := httphint.Count(p.head); err != nil {
@@ -84,7 +84,7 @@ func (r *reader) dictionary(m member, policies []member) {
 		}
 	}
 	for _, f := range [...]field{fieldLimit, fieldRemaining, fieldReset} {
-		r.tell(k, f, ietfState, m.params[string(f)])
+		r.addFact(k, f, ietfState, m.params[string(f)])
 	}
 }
 
@@ -93,7 +93,7 @@ func (m member) isDictionary() bool {
 	return m.head == "" && m.params["limit"]+m.params["remaining"]+m.params["reset"] != ""
 }
 
-func (r *reader) tell(k key, f field, header, value string) {
+func (r *reader) addFact(k key, f field, header, value string) {
 	if value == "" {
 		return
 	}

@@ -30,9 +30,9 @@ func (e *LimitedError) Unwrap() error { return e.Err }
 // RateLimit returns State.
 func (e *LimitedError) RateLimit() State { return e.State }
 
-// Failure returns the error as a failure, with the wait that the server asked for: directly, or, if it
-// refused the request for its limits, by an exhausted window. Any other failure waits for no window: a broken
-// server is tried again after the backoff, and a limit that then refuses says so itself.
+// Failure returns the error as a failure, with the wait that the server asked for, or else, if it refused the
+// request for its limits, that of an exhausted window. Any other failure waits for no window: a broken server
+// is tried again after the backoff, and a limit that then refuses says so itself.
 func (e *LimitedError) Failure() fault.Failure {
 	f := fault.FailureOf(e.Err)
 	wait := e.State.RetryAfter

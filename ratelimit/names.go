@@ -51,8 +51,8 @@ type key struct {
 	field    field
 }
 
-// name returns the window's name: "requests_per_minute", or "requests" if the period is unknown. One that the
-// server named has that name.
+// name returns the window's name: "requests_per_minute", or "requests" if the period is unknown. A name of
+// the server's own stays as it is.
 func (k key) name() string {
 	if k.period == 0 || k.family == ietfNamed {
 		return k.base
@@ -74,7 +74,7 @@ var periods = [...]struct {
 	{30 * 86400, "month", []string{"month", "monthly", "30d"}},
 }
 
-// units are what other lengths are counted in, the longest first.
+// units count the lengths without a name, the longest first.
 var units = [...]struct {
 	seconds period
 	name    string

@@ -181,8 +181,9 @@ func (r *reader) windows() (all []Window, wait Span) {
 // resets reports whether it is known when a window resets.
 func (w *Window) resets() bool { return w.ResetsIn.Known || !w.ResetAt.Time.IsZero() }
 
-// resetWith gives an exhausted window without a reset the one that names no window. Gateways such as Kong
-// send that one with the limit of its window. A reset after the end of the period belongs to another window.
+// resetWith gives an exhausted window without a reset that of the unnamed window. Gateways such as Kong send
+// an unnamed reset with the limit of its window. A reset after the end of the period belongs to another
+// window.
 func (w *Window) resetWith(unnamed Window, p period) {
 	other := unnamed.Limit.Known && w.Limit != unnamed.Limit
 	if !w.Exhausted() || w.resets() || other || p > 0 && unnamed.ResetsIn.Duration > p.length() {

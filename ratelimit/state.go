@@ -41,7 +41,7 @@ type Window struct {
 	// ResetsIn is the time from now until the window resets, and ResetAt the same as a date.
 	ResetsIn Span `json:"resets_in,omitzero"`
 	ResetAt  Date `json:"reset_at,omitzero"`
-	// Period is the length of a window whose name does not tell it: that of an IETF field that says w.
+	// Period is the length of a window whose name does not tell it: the parameter w of an IETF field.
 	Period Span `json:"period,omitzero"`
 }
 

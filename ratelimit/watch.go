@@ -19,7 +19,7 @@ type Response struct {
 	Body []byte
 	// At is the time of the response.
 	At time.Time
-	// RetryAfter is a wait that the caller knows. It wins over that of the response. A negative one is
+	// RetryAfter is a wait that the caller knows. It wins over that of the response. A negative wait is
 	// ignored.
 	RetryAfter Span
 }
@@ -27,7 +27,7 @@ type Response struct {
 type watchKey struct{}
 
 // Watch returns a context with which adapters call f for each response they receive, and then the functions
-// that watch ctx. f may be called from several goroutines at once.
+// that already watch ctx. f may be called from several goroutines at once.
 func Watch(ctx context.Context, f func(Response)) context.Context {
 	if outer, ok := ctx.Value(watchKey{}).(func(Response)); ok {
 		own := f
