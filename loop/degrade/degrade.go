@@ -11,7 +11,7 @@ import (
 )
 
 // PlainText is a [planner.Planner] that accepts the text of an answer if no attempt matched its schema: the
-// run succeeds, degraded and with a warning. Other questions go to Next; if that is nil, the policy is
+// run succeeds, degraded and with a warning. Other questions go to Next; with a nil Next the policy is
 // followed.
 type PlainText struct{ Next planner.Planner }
 

@@ -15,10 +15,10 @@ type Storage interface {
 	Load(ctx context.Context, key string) ([]byte, error)
 }
 
-// KeepInMemory returns a storage that keeps in memory what to fails to save, at most most bytes in total.
-// Beyond that, Save returns the error of to with the limit. Data that to saves later is dropped from memory.
-// Of two calls of Save that overlap, the one that began later has the newer data. If to saves that of the
-// other one last, memory keeps the newer data, if it fits.
+// KeepInMemory returns a storage that forwards to the storage to, and keeps in memory what that fails to
+// save: at most most bytes in total. Beyond that, Save returns the error of to with the limit. Data for a key
+// is dropped from memory once newer data is saved. Of two calls of Save that overlap, the one that began
+// later has the newer data. If to saves the older data last, memory keeps the newer data, if it fits.
 func KeepInMemory(f *Fallbacks, to Storage, most int) Storage {
 	return &memory{f: f, to: to, most: most, keys: map[string]*entry{}}
 }
@@ -36,11 +36,11 @@ type memory struct {
 
 // entry is what is known about a key.
 type entry struct {
-	// begun is the number of calls of Save so far, and open that of calls in progress. newest is the number
-	// of the newest call whose data was saved or is held.
+	// begun is the number of calls of Save so far, and open that of calls in progress. Calls are numbered
+	// from 1, and newest is the number of the newest call whose data was saved or is held.
 	begun, open, newest int
-	// held reports that data is in memory, and stored that the storage has it too: it is held until the calls
-	// that began earlier have ended, because they may yet replace it there.
+	// held reports that data is in memory, and stored that the storage has it too. Then it is held until the
+	// calls that began earlier have ended, because they may still replace it in the storage.
 	held, stored bool
 	data         []byte
 }
@@ -74,9 +74,9 @@ func (m *memory) begin(key string) int {
 	return e.begun
 }
 
-// end keeps data in memory that was not saved, or that an earlier call may replace, if it fits with the data
-// of other keys. Data that was saved takes the place of what memory holds. Neither takes the place of newer
-// data.
+// end keeps data in memory that was not saved, or that an earlier call may replace in the storage, if it fits
+// beside the data of other keys. It never replaces newer data. older reports that there is newer data, others
+// is the size of the other keys' data, and fits is false if the data is neither saved nor held.
 func (m *memory) end(key string, number int, data []byte, saved bool) (older bool, others int, fits bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -15,12 +15,16 @@ import (
 	"github.com/retake-go/retake/ratelimit"
 )
 
-// Ladder is a [Planner] for rate limits. If the window of a day is used up, it switches to the next model
-// (switch_provider); for the window of an hour it waits long, for any other it waits shortly. If nobody says for
-// how long, it waits an hour or a minute. If the wait is more than two hours or ten minutes, or no attempt is
-// left, it also switches to the next model; without a next model, the run ends. If no window is used up, it follows the policy and switches when the policy stops. It ends the run at
-// an exhaustion of the correction plane or of a tool. With Ask, a person is asked before it ends a run that
-// is exhausted.
+// Ladder is a [Planner] for rate limits. What it does depends on the longest window that is used up:
+//
+//   - a day or more: it switches to the next model (switch_provider);
+//   - an hour or more: it waits at most two hours, and one hour if the wait is unknown (long_wait);
+//   - shorter: it waits at most ten minutes, and one minute if the wait is unknown (short_wait);
+//   - none: it follows the policy, and switches when the policy stops.
+//
+// It also switches if the wait would be longer or does not fit the deadline, or if no attempt is left. Without
+// a next model the run ends, as it does at an exhaustion of the correction plane or of a tool. With Ask, a
+// person is asked before it ends a run that is exhausted.
 //
 // It can only wait if it is asked before the policy. Name the classes for that in loop.Config.Consult, above
 // all [fault.RateLimit] and [fault.Quota]. The zero value has no further model. It is safe for concurrent use
@@ -29,22 +33,22 @@ type Ladder struct {
 	// Models are the names of further models, in order, as in loop.WithModels. A run with a model that is not
 	// in the list goes on with the first.
 	Models []string
-	// Ask is how long a person is asked where the ladder would give up, at every exhaustion of the run: see
-	// [machine.AskExhausted]. 0 asks nobody.
+	// Ask is how long a person may take to answer where the ladder would give up, at every exhaustion of the
+	// run: see [machine.AskExhausted]. 0 asks nobody.
 	Ask time.Duration
 }
 
-// kind is a kind of wait: its name as a step, the wait if neither the server nor the window gives one, and the
-// longest one.
-type kind struct {
+// waitKind is a kind of wait: its name as a step, the wait if neither the server nor the window gives one,
+// and the longest wait.
+type waitKind struct {
 	step          string
 	unknown, most time.Duration
 }
 
 // longWait is for windows of an hour, shortWait for shorter windows and those of unknown length.
 var (
-	longWait  = kind{"long_wait", time.Hour, 2 * time.Hour}
-	shortWait = kind{"short_wait", time.Minute, 10 * time.Minute}
+	longWait  = waitKind{"long_wait", time.Hour, 2 * time.Hour}
+	shortWait = waitKind{"short_wait", time.Minute, 10 * time.Minute}
 )
 
 // Validate reports everything that is wrong with the ladder, joined. It returns nil if it is valid.
@@ -87,7 +91,7 @@ func (l Ladder) Plan(_ context.Context, q Question) (machine.Plan, error) {
 	return plan, nil
 }
 
-// answer returns the step for a question, without people, and its plan, whose note is the window.
+// answer returns the step for a question and its plan, whose note is the window. It does not ask people.
 func (l Ladder) answer(q Question) (step string, plan machine.Plan) {
 	if q.Plane != fault.Transport {
 		return giveUp, machine.Plan{Do: machine.Abort}
@@ -120,14 +124,14 @@ func decisive(s ratelimit.State) (w ratelimit.Window, longest time.Duration) {
 	return w, longest
 }
 
-// asked returns how long the server asks to wait. A long wait is at least that and until the window resets; a
-// short one is that, if the server says it.
+// asked returns how long the server asks to wait; 0 if it does not say. A long wait also lasts until the
+// window resets. A short wait lasts until then only if the server does not say.
 func asked(q Question) time.Duration {
 	return max(q.Failure.RetryAfter, q.RateLimit.RetryAfter.Duration)
 }
 
 // wait waits within the limit. If the wait is longer or does not fit the deadline, it takes the next model.
-func (l Ladder) wait(q Question, of kind, delay time.Duration, window string) (string, machine.Plan) {
+func (l Ladder) wait(q Question, of waitKind, delay time.Duration, window string) (string, machine.Plan) {
 	if delay <= 0 {
 		delay = of.unknown
 	}

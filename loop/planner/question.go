@@ -27,12 +27,12 @@ func (f PlannerFunc) Plan(ctx context.Context, q Question) (machine.Plan, error)
 
 // Question describes a failed run to a [Planner]. It shares memory with the run and is read-only.
 type Question struct {
-	// Question is the failed attempt, and what the policy decides on it.
+	// Question is the failed attempt and the policy's decision on it.
 	machine.Question
 	// Model is the name of the current model; empty for the first.
 	Model string
-	// Cause is the Go error of the failure, or nil. That of a failure with issues is a typed error of package
-	// fault. After a crash it has the same text.
+	// Cause is the Go error of the failure, or nil. A failure with issues has a typed error of package fault.
+	// After a crash it is another error with the same text.
 	Cause error
 	// Session is the current state of the session, with the history of attempts.
 	Session session.State
