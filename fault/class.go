@@ -8,8 +8,8 @@ type Plane string
 const (
 	// Correction is for replies that cannot be used: the model is shown what was wrong and asked again.
 	Correction Plane = "correction"
-	// Transport is for calls that did not come through: the same request is sent again, and the model hears
-	// nothing of it.
+	// Transport is for calls that did not come through: the same request is sent again, and the model is not
+	// told.
 	Transport Plane = "transport"
 )
 
@@ -43,7 +43,7 @@ const (
 	RateLimit Class = "rate_limit"
 	// Timeout is a request that the provider, a gateway or a client timeout gave up on.
 	Timeout Class = "timeout"
-	// Unavailable is a fault on the provider's side: 5xx and its kin.
+	// Unavailable is a fault on the provider's side, such as most 5xx.
 	Unavailable Class = "unavailable"
 	// Overloaded is a provider that has no room at the moment (529, queue full, slow down).
 	Overloaded Class = "overloaded"
@@ -51,7 +51,7 @@ const (
 	Network Class = "network"
 	// Auth is a missing or wrong key (401).
 	Auth Class = "auth"
-	// Permission is a good key that may not do this (403).
+	// Permission is a valid key that may not do this (403).
 	Permission Class = "permission"
 	// Billing is a matter of money: no credit, no plan, a spending limit (402, and many a 429).
 	Billing Class = "billing"
@@ -61,7 +61,7 @@ const (
 	ModelNotFound Class = "model_not_found"
 	// ContextLength is a request with more tokens than the model takes.
 	ContextLength Class = "context_length"
-	// InvalidRequest is a request the provider cannot make sense of.
+	// InvalidRequest is a request that the provider cannot process.
 	InvalidRequest Class = "invalid_request"
 	// ContentFilter is a request or reply that a safety filter stopped.
 	ContentFilter Class = "content_filter"
@@ -92,9 +92,9 @@ const (
 	EventTimeout Class = "event_timeout"
 	// EventUnavailable is an external system that is down.
 	EventUnavailable Class = "event_unavailable"
-	// EventRejected is an external system that said no.
+	// EventRejected is an external system that refused the request.
 	EventRejected Class = "event_rejected"
-	// EventInvalidResponse is an external system that answered nonsense.
+	// EventInvalidResponse is an external system whose answer cannot be used.
 	EventInvalidResponse Class = "event_invalid_response"
 	// InvalidInput is input that an agent cannot work on.
 	InvalidInput Class = "invalid_input"

@@ -35,7 +35,6 @@ func ClassifyError(err error) Verdict {
 	return Classify(Response{Err: err})
 }
 
-// verdict returns the verdict for a class.
 func (e *evidence) verdict(c Class) Verdict {
 	plane := cmp.Or(c.Plane(), Transport)
 	v := Verdict{Class: c, Plane: plane, Retryable: c.Retryable(), RetryAfter: e.wait, Asked: e.asked}
@@ -53,9 +52,9 @@ func (e *evidence) verdict(c Class) Verdict {
 	return v
 }
 
-// named reports whether nothing is known but a document's name that the document does not retry, although c
-// is retried here. Of classes of the correction plane ("llm-invalid-output") documents only know retries of
-// the same request.
+// named reports whether all that is known is a document's name for c, and the document does not retry it,
+// although c is retried here. For names of the correction plane ("llm-invalid-output") documents only know
+// retries of the same request.
 func (e *evidence) named(c Class) bool {
 	if !e.bare || e.err != nil || len(e.codes) == 0 {
 		return false
@@ -232,7 +231,7 @@ func (e *evidence) byCodeWords() Class {
 	return ""
 }
 
-// refinements are the more exact classes that a message may name if status and code name only the first.
+// refinements are the more exact classes that a message may name if status and code name only the key.
 var refinements = map[Class][]Class{
 	InvalidRequest: {ToolValidation, StructuredOutput, Billing, ContextLength, ContentFilter, Auth,
 		ModelNotFound, Quota, Unavailable},
@@ -271,7 +270,7 @@ func (e *evidence) refine(c Class, byWords bool) Class {
 }
 
 // notOfModel reports whether something else than a model was not found, such as an address or a file: no code
-// and no word is about a model. A status or a code that nothing came with is taken for its usual meaning.
+// and no word is about a model. A bare status or code has its usual meaning.
 func (e *evidence) notOfModel(folded string) bool {
 	for _, code := range e.codes {
 		key := squash(code)

@@ -61,7 +61,7 @@ func joinIssues(issues []Issue) string { return cmp.Or(several.Joined(issues), "
 // ClassError gives an error a class, built-in or the user's own. A tool, a model or a try returns it. It is
 // of the correction plane: if the policy lists the class, the failure is an attempt, and the model is told
 // the issues. If it does not, a tool's error ends only the call. A tool's error with a built-in class of the
-// correction plane is one like any other, because the tool has run. Safe for concurrent reading.
+// correction plane is treated like any other error, because the tool has run. Safe for concurrent reading.
 type ClassError struct {
 	// Class is the class that policies list; required.
 	Class Class
@@ -88,17 +88,17 @@ func (e *ClassError) Failure() Failure {
 		Issues: SortIssues(slices.Clone(e.Issues))}
 }
 
-// Sealed is an error that ends work of its own: a run, an action, a call of a tool, a panic. What it wraps
-// was said about that work. Around it the error is one like any other: [TypedFailure], and what a tool's
-// error says about its call, do not look into it. errors.Is and errors.As do.
+// Sealed is the error of a piece of work that has ended: a run, an action, a tool call, a panic. What it
+// wraps is about that work alone. So [TypedFailure], and the classification of a tool's error, do not look
+// into it. errors.Is and errors.As do.
 type Sealed interface {
 	error
 	// Sealed reports whether the error is of other work than a call of the named tool.
 	Sealed(tool string) bool
 }
 
-// Bounded returns err, or if the tree of what it wraps has no end or more than 256 errors, an error with the
-// same text whose tree ends: errors.Is and errors.As find in it what the first 256 are. On an error that
-// wraps itself the two never return. The errors of models, tools and other user code are bounded before
+// Bounded returns err, unless the tree of errors that it wraps is endless or has more than 256: then it
+// returns an error with the same text, in which errors.Is and errors.As find the first 256. On an error that
+// wraps itself the two would never return. The errors of models, tools and other user code are bounded before
 // anything looks into them; an engine or adapter bounds what it is given. Nil stays nil.
 func Bounded(err error) error { return chain.Bounded(err) }

@@ -36,8 +36,8 @@ type evidence struct {
 	err     error
 }
 
-// bearing reports whether a header matters for the class.
-func bearing(name string) bool {
+// isRelevant reports whether a header matters for the class.
+func isRelevant(name string) bool {
 	return httphint.IsWait(name) || name == "x-should-retry" || name == "x-amzn-errortype" ||
 		name == mistralLimit
 }
@@ -48,7 +48,7 @@ const mistralLimit = "x-ratelimit-limit-req-minute"
 func gather(r Response) evidence {
 	e := evidence{provider: canonicalProvider(r.Provider), status: r.Status, message: r.Message, err: r.Err}
 	e.bare = r.Provider == "" && r.Status == 0 && len(r.Body) == 0
-	headers := httphint.Fold(r.Headers, bearing)
+	headers := httphint.Fold(r.Headers, isRelevant)
 	e.served = len(r.Headers) > 0
 	e.readErrorCodes(r)
 	e.codes = append(e.codes, headers["x-amzn-errortype"]...)
@@ -83,8 +83,7 @@ func documentCode(n httphint.Node) string {
 	return code
 }
 
-// isDaily reports whether one of the quotas that the body says are violated, in Google's form, is per day or
-// 0.
+// isDaily reports whether one of the violated quotas in the body, in Google's form, is per day or 0.
 func (e *evidence) isDaily() bool {
 	violated := httphint.Detail(e.body, "QuotaFailure").At("violations").Items()
 	return slices.ContainsFunc(violated, func(v httphint.Node) bool {
@@ -124,7 +123,7 @@ func (e *evidence) addCode(code string) {
 	}
 }
 
-// readBody reads JSON, server-sent events or JSON lines; of anything else the words.
+// readBody reads JSON, server-sent events or JSON lines. Anything else is kept as text.
 func (e *evidence) readBody(body []byte) {
 	n, isJSON := httphint.ParseJSON(body)
 	if items := n.Items(); len(items) > 0 {

@@ -142,8 +142,8 @@ func timesOut(err error) bool {
 	return ok && t.Timeout()
 }
 
-// networked reports whether a network error is in the chain. An error number of the system has the methods of
-// one whatever it means: it counts if it says that it passes, or if its words are of connections.
+// networked reports whether a network error is in the chain. A syscall.Errno has the methods of one whatever
+// it means, so it counts only if it is temporary or its text is about connections.
 func networked(err error) bool {
 	return chain.Has(err, func(e error) bool {
 		n, ok := e.(netted)

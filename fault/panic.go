@@ -33,5 +33,5 @@ func (e *PanicError) Unwrap() error {
 	return nil
 }
 
-// Sealed reports whether a tool panicked: its panic is no word of a tool, see [Sealed].
+// Sealed reports whether a tool panicked: see [Sealed].
 func (e *PanicError) Sealed(string) bool { return e.Tool != "" }

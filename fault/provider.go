@@ -10,8 +10,8 @@ import (
 // [RateLimitError], [ModelNotFoundError], [TimeoutError] and [ConfigError]: errors.As finds it in each of
 // them. Safe for concurrent reading.
 type ProviderError struct {
-	// Class is the canonical code; without one the failure is [Unknown], whatever type the error has:
-	// [Typed] makes the type of a class.
+	// Class is the canonical code. Without one the failure is [Unknown], whatever type the error has; [Typed]
+	// returns the type for a class.
 	Class Class `json:"class"`
 	// Provider and Model are names as configured; empty if unknown.
 	Provider string `json:"provider,omitempty"`
@@ -64,7 +64,7 @@ func (e *ProviderError) Failure() Failure {
 		RetryAfter: max(e.RetryAfter, 0), MaxReply: max(e.MaxReply, 0), Final: e.Final}
 }
 
-// The typed errors. Each is a ProviderError by another name: what errors.As finds it by.
+// The typed errors. Each is a ProviderError under a type of its own, for errors.As.
 type (
 	// APIError is a fault on the provider's side, or a request or response that does not fit
 	// (ProviderAPIError).

@@ -7,8 +7,8 @@ import (
 
 // RecordedError is a failure from the journal, in place of the Go error behind it. It is the cause of the
 // error of a run that ended in another process. Its text is that of the Go error, on one line and scrubbed of
-// secrets ([Scrub]). errors.As finds it, and [FailureOf] returns the same failure as then. It
-// is safe for concurrent reading.
+// secrets ([Scrub]). errors.As finds it, and [FailureOf] returns the recorded failure. It is safe for
+// concurrent reading.
 type RecordedError struct{ Recorded Failure }
 
 // Error returns the recorded text; empty if the Go error had none.

@@ -46,8 +46,8 @@ type Verdict struct {
 	Class Class
 	Plane Plane
 	// Retryable says whether another try may help. It is that of the class, unless the server said outright
-	// what to do (x-should-retry; on the transport plane only), or all there is is a document's own name of
-	// a correction class: the document does not retry it.
+	// what to do (x-should-retry; on the transport plane only), or all that is known is a document's name of
+	// a correction class, which documents do not retry.
 	Retryable bool
 	// RetryAfter is the wait that the server asked for, in a header or its body. It is valid if Asked is set.
 	RetryAfter time.Duration
@@ -67,8 +67,8 @@ func (v Verdict) Failure() Failure {
 		Final: v.final()}
 }
 
-// final reports whether the server overruled a class that is retried. It has no say in what words may help
-// against.
+// final reports whether the server overruled a class that is retried. It cannot overrule the correction
+// plane.
 func (v Verdict) final() bool {
 	return v.Class.Transient() && !v.Retryable
 }
@@ -98,8 +98,8 @@ func (v Verdict) MarshalJSON() ([]byte, error) {
 	return json.Marshal(w)
 }
 
-// maxResponse bounds the JSON form of a Response: a body of the most that is read, and as much again for
-// escapes.
+// maxResponse bounds the JSON form of a Response, in bytes: the largest body that is read, with all of it
+// escaped.
 const maxResponse = 8 * httphint.MaxBody
 
 // wireResponse is the JSON form of a Response.
@@ -114,13 +114,13 @@ type wireResponse struct {
 	Body     json.RawMessage            `json:"body"`
 }
 
-// ReadResponse reads the JSON form of a Response: an object of provider, model, status, type, code,
-// message, headers and body, all optional. Status and code may be a number or a string (a status also "429
-// Too Many Requests", or Google's word for it), a header's value a string, a number or a list of them, the
-// body raw text or JSON. A status has three digits, or is 0 for none. An object with other members is the
-// bare body of an error, as {"error": {...}}: but beside provider, headers or body, or where it is close to
-// the name of a member, another member is refused. So is what follows the object. The error names the
-// member and what would be right.
+// ReadResponse reads the JSON form of a Response: an object of provider, model, status, type, code, message,
+// headers and body, all optional. Status and code may be a number or a string (a status also "429 Too Many
+// Requests", or Google's word for it), a header's value a string, a number or a list of them, the body raw
+// text or JSON. A status has three digits, or is 0 for none. An object with other members is taken for the
+// bare body of an error, such as {"error": {...}}. Other members are refused beside provider, headers or
+// body, and where a name is close to a known one. So is anything after the object. The error names the member
+// and what would be right.
 func ReadResponse(doc []byte) (Response, error) {
 	if len(doc) > maxResponse {
 		return Response{}, fmt.Errorf("error document: %d bytes, at most %d are read", len(doc), maxResponse)
@@ -180,7 +180,7 @@ func isBare(doc []byte) (bool, error) {
 }
 
 // setStatus reads a status, also with its reason ("429 Too Many Requests") or as a decimal. Google's SDKs
-// have a word there, which is the code, and the status as the code.
+// have them the other way round: a word as the status, and the number as the code.
 func (r *Response) setStatus(text string) error {
 	number, _, _ := strings.Cut(strings.TrimSpace(text), " ")
 	if n, err := strconv.Atoi(strings.TrimSuffix(number, ".0")); err == nil {

@@ -16,8 +16,8 @@ type form struct {
 	*regexp.Regexp
 	// doubt says how much the key must look like one, for ordinary words stand in the same places.
 	doubt doubt
-	// has are words in lower case of which the form has one. Most texts have none of them, and a search for
-	// them takes a hundredth of the time.
+	// has are words in lower case: a text with the form has one of them. Most texts have none, and a search
+	// for words takes a hundredth of the time.
 	has []string
 }
 
@@ -84,7 +84,7 @@ var dumped = formOf(unlessSaid, "",
 var armoured = formOf(always, "-----begin",
 	`(?s)(-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----)(.*?)(?:-----END [A-Z ]*-----|$)`)
 
-// formOf is a form, of whose words in has, which are in lower case, each text with a key has one.
+// formOf returns a form. has are words in lower case: each text with a key of this form has one of them.
 func formOf(doubt doubt, has, pattern string) form {
 	return form{regexp.MustCompile(pattern), doubt, strings.Fields(has)}
 }
@@ -219,14 +219,14 @@ var secrets = []form{
 		begin+named+`|`+vague+`)\s+(?:is\s+)?)([A-Za-z0-9_\-.~+/=]{16,})`),
 }
 
-// list is a form of lists under the name of a key. It ends where the list begins; item is looked for there
-// until there is none, and its first group may be a key.
+// list is a form of lists under the name of a key. Its match ends where the items begin. item matches the
+// next item, again and again; its first group may be a key.
 type list struct {
 	*regexp.Regexp
 	item *regexp.Regexp
 }
 
-// listOf is a list with one of the names, of which opening is what stands before the items.
+// listOf returns a list under one of the names. opening stands before the items.
 func listOf(names, opening, item string) list {
 	return list{regexp.MustCompile(begin + names + `)s?` + quote + `\s*(?:=>|[:=])\s*` + opening + `)`),
 		regexp.MustCompile(item)}
@@ -266,7 +266,7 @@ func Scrub(s string) string {
 		s = s[:maxLine] // a key that is cut is left out by how it begins
 	}
 	s = withoutKeys(strings.Join(strings.Fields(dumped.without(strings.ToValidUTF8(s, ""))), " "))
-	s = seen(s)
+	s = escapeInvisible(s)
 	if cut {
 		s += "…"
 	}
@@ -419,16 +419,16 @@ var (
 	setting = regexp.MustCompile(`^,? ["']?[\w.\-]+["']?\s?[=:]`)
 )
 
-// saying are words that begin a sentence about a key, or go on with one about its flag.
-var saying = strings.Fields("is was has must should may can cannot does do not no the this that a an " +
-	"your it field value incorrect wrong unknown please too at and or to for from with expects needs " +
+// sentenceWords are words that begin a sentence about a key, or go on with one about its flag.
+var sentenceWords = strings.Fields("is was has must should may can cannot does do not no the this that " +
+	"a an your it field value incorrect wrong unknown please too at and or to for from with expects needs " +
 	"takes requires option flag argument")
 
 // isSaid reports whether a text is a word that says something of a key, or a sentence that does.
 func isSaid(found string) bool {
 	first, _, _ := strings.Cut(strings.ToLower(found), " ")
 	first = strings.TrimRight(first, ".,:!?")
-	return slices.Contains(notKeys, first) || slices.Contains(saying, first)
+	return slices.Contains(notKeys, first) || slices.Contains(sentenceWords, first)
 }
 
 // isProse reports whether a text is a word of a sentence, or a sentence.
@@ -469,8 +469,8 @@ func looksRandom(s string) bool {
 	return 3*turns >= letters && letters >= 8 || letters >= 32 && letters == len(s)
 }
 
-// seen writes what cannot be seen as an escape: control characters, marks of direction.
-func seen(s string) string {
+// escapeInvisible writes invisible characters as escapes: control characters, marks of direction.
+func escapeInvisible(s string) string {
 	graphic := func(r rune) bool { return unicode.IsGraphic(r) && r != utf8.RuneError }
 	if strings.IndexFunc(s, func(r rune) bool { return !graphic(r) }) < 0 {
 		return s

@@ -10,9 +10,9 @@ import (
 // typed errors of this package and errors with a method Failure() [Failure], the codes and the status that
 // SDK errors offer by methods, a true Timeout() bool, and the errors of package net. A bare error number of
 // the system counts if it is of a connection: ENOSPC does not. An error whose type says nothing is of class
-// [Unknown], since its words may be "connection reset" although a payment was made. What a [Sealed] error
-// wraps was said of other work, which has had its attempts: around one, an error is of class [Unknown] and
-// final, unless Classify says more.
+// [Unknown], since its words may be "connection reset" although a payment was made. An error around a
+// [Sealed] one is of class [Unknown] and final, unless Classify says more: the sealed error is of other work,
+// which has had its attempts.
 type TryRules struct {
 	// Tool is the tool that the action calls; empty for an answer. An error that is [Sealed] for it is not
 	// looked into.
@@ -24,9 +24,9 @@ type TryRules struct {
 	Words bool
 }
 
-// Failure classifies the error of a try. The end of the caller's own context is to be looked for before: here
-// a deadline that has passed is a [Timeout]. The failure may have keys in its texts, and it shares the
-// error's issues: see [Recordable].
+// Failure classifies the error of a try. Check the caller's own context before: here a deadline that has
+// passed is a [Timeout]. The failure may have keys in its texts, and it shares the error's issues: see
+// [Recordable].
 func (r TryRules) Failure(err error) Failure {
 	var f Failure
 	isOwn := chain.Outside(r.Tool, err, func(e error) (own bool) {

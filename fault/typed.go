@@ -43,9 +43,9 @@ func (e *TransportError) Failure() Failure {
 // TypedFailure classifies an error by its types alone: its Failure method ([TransportError], [ProviderError],
 // [ClassError]), the codes and the status that SDK errors offer by methods, and the types of package net.
 // Words never count: an error that has only words is of class [ToolExecution]. The errors of tools are
-// classified in this way, since the words may be "connection reset" although a payment was made. What a
-// [Sealed] error wraps does not count either: an error with one in it is of class [ToolExecution] and final,
-// unless an error around it has a Failure method. Nil gives the zero Failure.
+// classified in this way, since the words may be "connection reset" although a payment was made. Nor does
+// what a [Sealed] error wraps: an error with one in it is of class [ToolExecution] and final, unless an error
+// around it has a Failure method. Nil gives the zero Failure.
 func TypedFailure(err error) (f Failure) {
 	if err == nil {
 		return f

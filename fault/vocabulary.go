@@ -42,9 +42,9 @@ func (c Class) Plane() Plane { return c.row().plane }
 // plane, feedback on the correction plane. These are the defaults, as in the documents; a policy decides.
 func (c Class) Retryable() bool { return c.row().retryable }
 
-// Transient reports whether making the same request, or running the same agent, once more may help: so for
-// the classes of the transport plane that are [Class.Retryable]. It does not for those of the correction
-// plane, where words may help and were tried, and not for a user's own.
+// Transient reports whether it may help to make the same request, or run the same agent, once more. It is
+// true for the [Class.Retryable] classes of the transport plane, and false for the correction plane, where
+// only feedback helps, and for a user's own classes.
 func (c Class) Transient() bool { return c.Plane() == Transport && c.Retryable() }
 
 // Names returns the names of a class; those of Unknown for a class of the user's own.
