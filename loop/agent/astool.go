@@ -91,7 +91,7 @@ func ToolOf(
 	return tool.Raw(name, description, []byte(task), run, append(opts, declared(tools), once)...)
 }
 
-// declared is what calls of an agent with these tools are.
+// declared returns what an agent with these tools is declared as.
 func declared(tools *tool.Set) tool.Option {
 	for _, t := range tools.All() {
 		if t.Declared() != tool.DeclaredReadOnly {
@@ -140,12 +140,12 @@ func accountOf(said []message.Message, x *loop.RetryExhaustedError) string {
 	for n, c := range x.InDoubt {
 		doubt[n] = c.Tool
 	}
-	for _, of := range []struct {
-		of    string
+	for _, group := range []struct {
+		title string
 		tools []string
 	}{{"Its tools gave results", ran}, {"Failed", failed}, {"May or may not have had an effect", doubt}} {
-		if names := named(of.tools); names != "" {
-			words = append(words, of.of+": "+names+".")
+		if names := named(group.tools); names != "" {
+			words = append(words, group.title+": "+names+".")
 		}
 	}
 	if len(words) == 1 {

@@ -47,7 +47,7 @@ func Retry[T any](
 	var runs agentRuns[T]
 	c := loop.ClockOf(opts...)
 	tries := loop.Attempts(ctx, s, &a.Action, opts...)
-	var lost error
+	var encodeErr error
 	for try := range tries.All() {
 		at := *try
 		at.Number, at.Max = at.Transport, a.Transport.MaxAttempts
@@ -56,11 +56,11 @@ func Retry[T any](
 		runs.add(r, err)
 		try.Usage = r.Execution.Usage.Usage
 		if err == nil && try.Keeps() {
-			try.Value, lost = result.Encode(result.ResultEnvelope, runs.result(nil))
+			try.Value, encodeErr = result.Encode(result.ResultEnvelope, runs.result(nil))
 		}
 		try.End(err)
 	}
-	if err := cmp.Or(tries.Err(), lost); err != nil || runs.made > 0 {
+	if err := cmp.Or(tries.Err(), encodeErr); err != nil || runs.made > 0 {
 		return runs.result(err)
 	}
 	r, err := result.Decode[T](result.ResultEnvelope, tries.Value())

@@ -75,7 +75,7 @@ func account(
 	if err != nil {
 		return loop.Result{}, l, err
 	}
-	r, err := made.Run(ratelimit.Watch(ctx, l.came), s, in)
+	r, err := made.Run(ratelimit.Watch(ctx, l.responded), s, in)
 	return r, l, err
 }
 
@@ -88,14 +88,14 @@ type ledger struct {
 	unpriced map[string]bool
 	model    string
 	last     *ratelimit.Response
-	// told is the model that the response to the call under way names.
-	told string
+	// responseModel is the model that the response to the call under way names.
+	responseModel string
 }
 
-func (l *ledger) came(r ratelimit.Response) {
+func (l *ledger) responded(r ratelimit.Response) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.last, l.told = &r, r.Model
+	l.last, l.responseModel = &r, r.Model
 }
 
 // Observe does nothing: the ledger follows the calls of models.
@@ -108,14 +108,14 @@ func (l *ledger) Begin(ctx context.Context, w observe.Work) (context.Context, fu
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.told = ""
+	l.responseModel = ""
 	return ctx, func(e observe.WorkEnd) { l.replied(&w, &e) }
 }
 
 func (l *ledger) replied(w *observe.Work, e *observe.WorkEnd) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	model := cmp.Or(e.Model, l.told, w.Model, l.Model)
+	model := cmp.Or(e.Model, l.responseModel, w.Model, l.Model)
 	l.model = cmp.Or(model, l.model)
 	if l.Prices == nil || e.Usage.Total() == 0 {
 		return

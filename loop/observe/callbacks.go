@@ -107,8 +107,8 @@ func (c *Callbacks) debug(ctx context.Context, text string, n Notice, err error)
 }
 
 // call calls one function. If it panics, OnDebug is called, unless OnDebug itself panicked.
-func (c *Callbacks) call(ctx context.Context, name string, n Notice, f func(Trace), there bool) {
-	if !there {
+func (c *Callbacks) call(ctx context.Context, name string, n Notice, f func(Trace), isSet bool) {
+	if !isSet {
 		return
 	}
 	err := c.contained(func() { f(c.trace(ctx, n)) })

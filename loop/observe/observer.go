@@ -81,7 +81,7 @@ type Notice struct {
 	Err error
 	// Reducer is the name of the reducer that failed.
 	Reducer string
-	// Totals are those of the run, for Ended. For AttemptEnded there are the Usage and the Cost of the
+	// Totals are those of the run, for Ended. For AttemptEnded they have only Usage and Cost, those of the
 	// attempt.
 	machine.Totals
 	// Attempts is the number of the run's attempts, and Issues are what was wrong with the last reply. Class,
@@ -124,8 +124,7 @@ func NoticesOf(st *machine.State, at time.Time, e machine.Effect, err error) []N
 	return nil
 }
 
-// askNotices returns a notice for each question that is new: those that stay open after an answer were told
-// of.
+// askNotices returns a notice for each new question. Those that stay open after an answer have had theirs.
 func askNotices(st *machine.State, at time.Time, asks []machine.Ask) (all []Notice) {
 	for n := range asks {
 		if a := &asks[n]; a.At.Equal(at) {
@@ -136,10 +135,10 @@ func askNotices(st *machine.State, at time.Time, asks []machine.Ask) (all []Noti
 	return all
 }
 
-// mostDecided is how many attempts back the record of a decision of the last step is looked for.
+// mostDecided is how many attempts back [consumed] looks for the record of a decision.
 const mostDecided = 256
 
-// consumed returns what an attempt consumed, of its record.
+// consumed returns what an attempt consumed, by its record.
 func consumed(st *machine.State, d *machine.Decision) (message.Usage, int64) {
 	last := max(st.First, st.Session.AttemptCount()-mostDecided)
 	for _, a := range slices.Backward(st.Session.AttemptsFrom(last)) {

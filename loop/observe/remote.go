@@ -14,10 +14,10 @@ type RemoteCall struct {
 
 type remoteKey struct{}
 
-// remoteCall is the latest call of a tool.
+// remoteCall has the latest call of a tool.
 type remoteCall struct {
-	mu  sync.Mutex
-	was *RemoteCall
+	mu     sync.Mutex
+	latest *RemoteCall
 }
 
 func withRemote(ctx context.Context) (context.Context, *remoteCall) {
@@ -31,7 +31,7 @@ func (c *remoteCall) get() *RemoteCall {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.was
+	return c.latest
 }
 
 // Calls notes the call that a tool makes, for the tracers of its run: see [WorkEnd]. ctx is the tool's.
@@ -40,6 +40,6 @@ func Calls(ctx context.Context, r RemoteCall) {
 	if c, ok := ctx.Value(remoteKey{}).(*remoteCall); ok {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.was = &r
+		c.latest = &r
 	}
 }

@@ -11,17 +11,17 @@ import (
 	"github.com/retake-go/retake/feedback"
 )
 
-// LogTo returns an [Observer] that writes one structured record per notice to l: attempts at level debug,
-// answers of a limiter, too; retries and questions to people at info; reducer errors, exhaustion, errors of
-// tools and warnings at warn, with their text. The begin of a run is one record at info; that of a run that
-// is resumed has what it consumed so far. The end of a run is one record: at error if it failed, at warn if
-// it was cancelled, else at info. It has the error's text and class, the provider, model, status and request
-// id, the turns, the attempts, the tokens and the money, with what failed attempts wasted of them, the time
-// waited, and the duration, as far as they are known. The ends of model calls and tools, with their
-// durations, are logged at debug. Every record has the correlation id. A tool that panicked has its stack, up
-// to 8 KiB. Of a tool's progress only the length is logged. A name of a tool that the model invented is
-// quoted. Names and texts are limited in length, printable, and scrubbed of secrets: what has the form of a
-// key (see [fault.Scrub]), and what schemas mark as secret (see [Hide]).
+// LogTo returns an [Observer] that writes one structured record per notice to l: attempts and answers of a
+// limiter at level debug; retries and questions to people at info; reducer errors, exhaustion, errors of
+// tools and warnings at warn, with their text. The start of a run is one record at info; that of a resumed
+// run has what it consumed so far. The end of a run is one record: at error if it failed, at warn if it was
+// cancelled, else at info. It has the error's text and class, the provider, model, status and request id, the
+// turns, the attempts, the tokens and the money, with what failed attempts wasted of them, the time waited,
+// and the duration, as far as they are known. The ends of model calls and tools, with their durations, are
+// logged at debug. Every record has the correlation id. A tool that panicked has its stack, up to 8 KiB. Of a
+// tool's progress only the length is logged. A name of a tool that the model invented is quoted. Names and
+// texts are limited in length, printable, and scrubbed of secrets: what has the form of a key (see
+// [fault.Scrub]), and what schemas mark as secret (see [Hide]).
 func LogTo(l *slog.Logger) Observer { return logger{l} }
 
 type logger struct{ to *slog.Logger }
@@ -42,8 +42,8 @@ var logLines = map[NoticeKind]struct {
 	Progressed:    {slog.LevelDebug, "tool progress"},
 }
 
-// begin returns the beginning of a panic's stack, where the panic is.
-func begin(stack string) string {
+// topOfStack returns the beginning of a panic's stack, where the panic is.
+func topOfStack(stack string) string {
 	const most = 8 << 10
 	return strings.ToValidUTF8(stack[:min(len(stack), most)], "\uFFFD")
 }
@@ -63,7 +63,7 @@ const maxInvented = 64
 func (l logger) Observe(ctx context.Context, n Notice) {
 	if n.Kind == Ended {
 		if r, ok := ctx.Value(loggedKey(l)).(*loggedRun); ok && r.id == n.CorrelationID {
-			r.noted(ctx, n)
+			r.setEnd(ctx, n)
 			return
 		}
 		l.ended(ctx, n, "", n.Took)
@@ -74,7 +74,7 @@ func (l logger) Observe(ctx context.Context, n Notice) {
 	if n.Kind == ToolFailed && n.Err != nil {
 		said = n.Err.Error()
 		if p, ok := errors.AsType[*fault.PanicError](n.Err); ok {
-			stack = begin(p.Stack)
+			stack = topOfStack(p.Stack)
 		}
 	}
 	if n.Kind == Granted {

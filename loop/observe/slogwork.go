@@ -28,13 +28,13 @@ type loggedRun struct {
 	end   Notice
 }
 
-func (r *loggedRun) noted(ctx context.Context, n Notice) {
+func (r *loggedRun) setEnd(ctx context.Context, n Notice) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.ctx, r.end = ctx, n
 }
 
-func (r *loggedRun) replied(model string) {
+func (r *loggedRun) setModel(model string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.model = cmp.Or(model, r.model)
@@ -50,13 +50,13 @@ func (l logger) Begin(ctx context.Context, w Work) (context.Context, func(WorkEn
 	}
 	return ctx, func(e WorkEnd) {
 		if r, ok := ctx.Value(loggedKey(l)).(*loggedRun); ok {
-			r.replied(cmp.Or(e.Model, w.Model))
+			r.setModel(cmp.Or(e.Model, w.Model))
 		}
 		l.worked(ctx, w, e)
 	}
 }
 
-// runEnded writes the record of a run. Without a notice of the end the run could not go on.
+// runEnded writes the record of a run. A run without a notice of its end could not continue.
 func (l logger) runEnded(r *loggedRun, e WorkEnd, took time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -69,7 +69,7 @@ func (l logger) runEnded(r *loggedRun, e WorkEnd, took time.Duration) {
 	l.ended(r.ctx, n, r.model, took)
 }
 
-// began writes the record of the begin of a run: what it has consumed so far, if it is resumed.
+// began writes the record of the start of a run: if it is resumed, with what it consumed so far.
 func (l logger) began(ctx context.Context, w Work) {
 	attrs := texts("correlation_id", w.CorrelationID)
 	if w.Resumed {
@@ -89,7 +89,7 @@ func spent(attempts int, cost int64, waited time.Duration) []slog.Attr {
 	return all
 }
 
-// ended writes the record of the end of a run. A duration of 0 is not known.
+// ended writes the record of the end of a run. A duration of 0 is unknown.
 func (l logger) ended(ctx context.Context, n Notice, model string, took time.Duration) {
 	level := slog.LevelError
 	switch {

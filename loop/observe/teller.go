@@ -15,7 +15,7 @@ import (
 // [Teller.Tell].
 type Teller struct {
 	Observers []Observer
-	// Tools and Output are those of the run, for what must not be logged; may be nil.
+	// Tools and Output are those of the run, which say what must not be logged; they may be nil.
 	Tools  *tool.Set
 	Output *schema.Schema
 	// Single reports that the run is the tries of one action, whose tool is not among Tools.
@@ -29,8 +29,8 @@ type Teller struct {
 	called []string
 }
 
-// Context returns a context in which observers know what they must not log. That of the other methods is made
-// from it.
+// Context returns a context by which observers know what they must not log. Contexts for the other methods
+// must be made from it.
 func (t *Teller) Context(ctx context.Context) context.Context { return WithSecrets(ctx, &t.secrets) }
 
 // GoesOn takes the state of a run that began elsewhere.
@@ -45,9 +45,9 @@ func (t *Teller) GoesOn(st *machine.State) {
 	}
 }
 
-// Step tells of a step, if there are observers: of its event, its effects and the warnings that the state has
-// since. behind returns the Go error behind an effect, or nil, and that behind the event for the zero effect.
-// A step that is replayed is not told, but what it says must not be logged.
+// Step tells the observers, if there are any, of a step: its event, its effects and its new warnings. behind
+// returns the Go error behind an effect, or nil; for the zero effect, that behind the event. They are not
+// told of a replayed step, but the Teller notes its secrets, so that these are not logged later.
 func (t *Teller) Step(
 	ctx context.Context, st *machine.State, ev *machine.Event, effects []machine.Effect,
 	behind func(machine.Effect) error, replayed bool,

@@ -113,7 +113,7 @@ func TracersOf(all []Observer) (tracers Tracers) {
 }
 
 // Begin reports that work begins, and recovers panics. It returns a context with the values of the tracers,
-// for its values alone, and a function that reports the end of the work.
+// of which only the values may be used, and a function that reports the end of the work.
 func (all Tracers) Begin(ctx context.Context, w Work) (values context.Context, end func(WorkEnd)) {
 	var remote *remoteCall
 	if len(all) > 0 && w.Kind == WorkTool {

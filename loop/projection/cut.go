@@ -43,7 +43,7 @@ func Apply(said []message.Message, cuts []Cut) []message.Message {
 	return append(shown, said[at:]...)
 }
 
-// Cover returns cuts and fresh ones in order, without those that a fresh one covers. Fresh ones do not
+// Cover returns cuts and fresh ones in order, without the cuts that a fresh one covers. Fresh ones must not
 // overlap each other.
 func Cover(cuts, fresh []Cut) []Cut {
 	all := slices.Clone(fresh)
@@ -61,7 +61,7 @@ func Cover(cuts, fresh []Cut) []Cut {
 
 func byFrom(a, b Cut) int { return cmp.Compare(a.From, b.From) }
 
-// partBytes is what one medium counts: about 1,500 tokens, whatever its data takes.
+// partBytes is the size that one medium counts for, whatever its data takes: about 1,500 tokens.
 const partBytes = 6000
 
 // Bytes returns the size of messages, as far as it counts for a prompt: their text, names and calls, and a

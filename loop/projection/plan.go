@@ -10,7 +10,7 @@ import (
 
 // Input is what a plan is made from. All of it is read-only.
 type Input struct {
-	// Said is the conversation, and Turns those that were recorded of it, in order.
+	// Said is the conversation, and Turns its recorded turns, in order.
 	Said  []message.Message
 	Turns []Turn
 	// Cuts are those so far, as [Apply] wants them.
@@ -35,15 +35,15 @@ type Span struct {
 type Result struct {
 	// Cuts are all cuts from now on. They are those of the input if nothing was gained.
 	Cuts []Cut
-	// Freed is by how many bytes the prompt is shorter now; never below 0.
+	// Freed is the number of bytes that the new cuts take away; never below 0.
 	Freed int
 	// Summarise are the messages that have to be summed up to go on, or nil: see [Summary].
 	Summarise *Span
 }
 
-// Plan makes a prompt as short as the goal, by the steps in their order. What it gains may be less, or
-// nothing. Each step begins with the oldest turns and stops at the goal, except that folding takes all that
-// can be folded, because the prompt changes at the oldest one anyway.
+// Plan plans cuts that make a prompt as short as the goal, by the steps in their order. They may free less,
+// or nothing. Each step begins with the oldest turns and stops at the goal, except that folding takes all
+// that can be folded, because the prompt changes at the oldest one anyway.
 func Plan(in Input) Result {
 	p := newPlanner(in)
 	for _, step := range in.Steps {
@@ -69,11 +69,11 @@ func Plan(in Input) Result {
 	return Result{Cuts: p.cuts, Freed: p.was - p.size}
 }
 
-// leastSummed is the size from which on messages are worth a summary.
+// leastSummed is the smallest size of messages, in bytes, that is worth a summary.
 const leastSummed = 2048
 
-// Summary takes the summary that a plan of the same input asked for. It gains nothing if the summary is
-// longer than what it stands for.
+// Summary plans the cut for the summary that a plan of the same input asked for. It frees nothing if the
+// summary is longer than what it replaces.
 func Summary(in Input, of Span, text string) Result {
 	p := newPlanner(in)
 	from, _ := slices.BinarySearchFunc(p.parts, of.From,
@@ -96,7 +96,7 @@ type planner struct {
 	last int
 	// cuts are in order. fresh are those of the current step.
 	cuts, fresh []Cut
-	// was is the size of the prompt before, and size that with all cuts.
+	// was is the size of the prompt before the plan, and size that with all cuts.
 	was, size int
 }
 
@@ -124,7 +124,7 @@ func (p *planner) after(at int) int {
 	return n
 }
 
-// room is how much the calls of what is left out may take: a quarter of the goal.
+// room is the most bytes for the list of calls in what is left out: a quarter of the goal.
 func (p *planner) room() int { return p.Goal / 4 }
 
 // gone reports whether a range was cut already, before this step.
@@ -210,8 +210,8 @@ type row []part
 
 func (r row) span() Span { return Span{r[0].From, r[len(r)-1].To} }
 
-// oldest returns the oldest parts, as many as have to go to reach the goal: all before the newest turns if it
-// cannot be reached.
+// oldest returns the oldest parts, as many as must go to reach the goal. If it cannot be reached, they are
+// all before the newest turns.
 func (p *planner) oldest() (rows []row) {
 	first, size := -1, p.size
 	end := func(n int) {

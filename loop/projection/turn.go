@@ -28,7 +28,7 @@ type Kept struct {
 	Cuts  []Cut  `json:"cuts,omitempty"`
 }
 
-// Fits reports whether the turns and cuts are those of a conversation of so many messages.
+// Fits reports whether the turns and cuts can be those of a conversation with that number of messages.
 func (k *Kept) Fits(messages int) bool {
 	at := 0
 	for _, c := range k.Cuts {

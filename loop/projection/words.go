@@ -74,7 +74,7 @@ func counted(lines []string) string {
 	return b.String()
 }
 
-// line tells of a call: its name, its arguments, and told.
+// line returns the line about a call: its name, its arguments, and told.
 func (c *Call) line(told string) string {
 	arguments := feedback.QuoteJSON(canon.UTF8(c.Arguments))
 	if len(arguments) > maxArguments {
