@@ -45,8 +45,8 @@ func compareKeys(a, b fault.Issue) int {
 	)
 }
 
-// The checks run one after the other: invalid JSON is not checked against the schema, and arguments that the
-// schema refuses do not reach the tool. Issues with an unknown source count as the first layer.
+// layers are the checks, in their order: invalid JSON is not checked against the schema, and arguments that
+// the schema refuses do not reach the tool. Issues with an unknown source count as the first layer.
 var layers = []fault.Source{
 	fault.FromReply, fault.FromJSON, fault.FromSchema, fault.FromRules, fault.FromTool,
 }
@@ -71,8 +71,7 @@ func reach(now []fault.Issue, class fault.Class) int {
 }
 
 // hidden reports whether an issue of now may have kept the check from reaching the place of the earlier one,
-// such as a wrong kind at or above it. It does not hide an earlier issue about the kind itself at the same
-// place.
+// such as a wrong kind at or above it. No issue hides an earlier one about the kind itself at the same place.
 func hidden(earlier fault.Issue, now []fault.Issue) bool {
 	kind := earlier.Rule == "type" || earlier.Rule == "required"
 	return slices.ContainsFunc(now, func(i fault.Issue) bool {

@@ -60,8 +60,8 @@ type Schedule struct {
 // Diff compares the issues of an attempt with those of the previous attempt by [fault.Issue.ID]. It is zero
 // for the first attempt.
 type Diff struct {
-	// Fixed were wrong before and are right now, as reported then. It leaves out issues that this attempt
-	// could not be checked for: after a reply that is not JSON, nothing counts as fixed.
+	// Fixed were wrong before and are right now, as reported then. They leave out issues for which this
+	// attempt could not be checked: after a reply that is not JSON, nothing counts as fixed.
 	Fixed []fault.Issue `json:"fixed,omitempty"`
 	// New are wrong now and were not before.
 	New []fault.Issue `json:"new,omitempty"`
@@ -117,8 +117,8 @@ func New(in Input) RetryFeedback {
 	return f
 }
 
-// none reports whether f is the zero feedback.
-func (f *RetryFeedback) none() bool {
+// isZero reports whether f is the zero feedback.
+func (f *RetryFeedback) isZero() bool {
 	return f.Source == "" && f.Attempt == 0 && f.ErrorType == "" && len(f.Issues) == 0
 }
 

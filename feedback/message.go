@@ -45,7 +45,7 @@ func message(class fault.Class, detail string, issues []fault.Issue) string {
 	return Cut(string(line), MaxMessage)
 }
 
-// differBySentAlone reports whether two issues differ only in the value that only the model sees.
+// differBySentAlone reports whether two issues differ only in Sent, which only the model sees.
 func differBySentAlone(a, b fault.Issue) bool {
 	a.Sent = b.Sent
 	return a == b
@@ -112,16 +112,16 @@ func wrong(b []byte, i fault.Issue, received string) []byte {
 	return b
 }
 
-// next appends the begin of a part, after a comma if there is a part since start.
-func next(b []byte, start int, begin string) []byte {
+// next appends the beginning of a part, after a comma if there is a part since start.
+func next(b []byte, start int, beginning string) []byte {
 	if len(b) > start {
 		b = append(b, ", "...)
 	}
-	return append(b, begin...)
+	return append(b, beginning...)
 }
 
-// toolSays is wrong for an issue in the words of a tool. What they say stands in quotation marks, so that it
-// cannot be mistaken for the text around it.
+// toolSays is [wrong] for an issue that a tool reported. Its words stand in quotation marks, so that they
+// cannot be mistaken for the text around them.
 func toolSays(b []byte, i fault.Issue, received string) []byte {
 	start := len(b)
 	b = append(b, ruleWords[i.Rule]...)

@@ -46,7 +46,7 @@ func quote(b []byte, s string, limit int) []byte {
 	fits := start
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
-		if bad := r == utf8.RuneError && size == 1; bad || unseen(r) {
+		if bad := r == utf8.RuneError && size == 1; bad || invisible(r) {
 			b = append(b, escape(s[i:i+size], r)...)
 		} else {
 			b = utf8.AppendRune(b, r)
@@ -87,7 +87,7 @@ func QuoteJSON(raw string) string {
 	inString := false
 	for i := 0; i < len(raw); {
 		r, size := utf8.DecodeRuneInString(raw[i:])
-		switch hidden := unseen(r) || r == utf8.RuneError; {
+		switch hidden := invisible(r) || r == utf8.RuneError; {
 		case inString && r == '\\' && i+1 < len(raw) && raw[i+1] < utf8.RuneSelf && raw[i+1] >= ' ':
 			size = 2
 			b = append(b, raw[i:i+size]...)
@@ -164,22 +164,22 @@ func opensBracketToken(rest string) bool {
 	return false
 }
 
-// unseen reports whether r is invisible.
-func unseen(r rune) bool {
+// invisible reports whether r is invisible.
+func invisible(r rune) bool {
 	if r < 0x7f {
 		return r < ' '
 	}
-	for n := 0; n < len(unseenRunes); n += 2 {
-		if unseenRunes[n] <= r && r <= unseenRunes[n+1] {
+	for n := 0; n < len(invisibleRunes); n += 2 {
+		if invisibleRunes[n] <= r && r <= invisibleRunes[n+1] {
 			return true
 		}
 	}
 	return false
 }
 
-// unseenRunes are the first and last rune of each range. The table is fixed, because the one of the standard
+// invisibleRunes are the first and last rune of each range. The table is fixed, because the one of the standard
 // library changes with the Unicode version, and prompts must not change with the compiler.
-var unseenRunes = []rune("" +
+var invisibleRunes = []rune("" +
 	"\u007f\u00a0" + // controls, no-break space
 	"\u00ad\u00ad" + // soft hyphen
 	"\u034f\u034f" + // grapheme joiner
@@ -212,7 +212,7 @@ func Name(s string) string {
 		if r < utf8.RuneSelf {
 			return !strings.ContainsRune(nameChars, r)
 		}
-		return unseen(r) || r == utf8.RuneError
+		return invisible(r) || r == utf8.RuneError
 	}
 	marked := strings.Contains(s, "~~") || strings.Contains(s, fullBar)
 	if s == "" || len(s) > maxName || marked || strings.ContainsFunc(s, strange) {

@@ -9,8 +9,8 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
-// maxKept is how many corrected places are named.
-const maxKept = 10
+// maxCorrected is the most corrected places that are named.
+const maxCorrected = 10
 
 // Render returns the feedback as text for the model: what happened, each issue and whether it was there
 // before, what was corrected, and what to do now. The text has no blank lines and does not end in a line
@@ -20,7 +20,7 @@ const maxKept = 10
 // N more" counts the rest. An issue is never cut, unless it does not fit even alone. Invalid limits are still
 // kept. Zero feedback gives the empty text.
 func Render(f RetryFeedback, lim Limits) string {
-	if f.none() {
+	if f.isZero() {
 		return ""
 	}
 	w := wordingOf(&f)
@@ -29,8 +29,8 @@ func Render(f RetryFeedback, lim Limits) string {
 	if f.Detail != "" {
 		text = append(append(append(text, f.given()...), inMarks(f.Detail, MaxQuoted)...), '\n')
 	}
-	text = f.told(text, lim.MaxIssues, lim.MaxBytes-len(end))
-	if line := f.kept(); len(text)+len(line)+len(end) <= lim.MaxBytes {
+	text = f.appendIssues(text, lim.MaxIssues, lim.MaxBytes-len(end))
+	if line := f.corrected(); len(text)+len(line)+len(end) <= lim.MaxBytes {
 		text = append(text, line...)
 	}
 	return Cut(string(append(text, end...)), max(lim.MaxBytes, 0))
@@ -47,9 +47,9 @@ func (f *RetryFeedback) given() string {
 	return "Reason given: "
 }
 
-// told appends at most limit issues to b, which then has at most room bytes. If not all fit, the members of
-// the proposal take turns.
-func (f *RetryFeedback) told(b []byte, limit, room int) []byte {
+// appendIssues appends at most limit issues to b, which then has at most room bytes. If not all fit, the
+// members of the proposal take turns.
+func (f *RetryFeedback) appendIssues(b []byte, limit, room int) []byte {
 	issues := fault.SortIssues(f.Issues)
 	restated := func(i fault.Issue) bool { return restates(i, f.ErrorType) }
 	if slices.ContainsFunc(issues, restated) {
@@ -64,14 +64,14 @@ func (f *RetryFeedback) told(b []byte, limit, room int) []byte {
 			return all
 		}
 	}
-	return f.choice(b, issues, limit, room-len(b)-len("- and 9223372036854775807 more\n"))
+	return f.appendFairly(b, issues, limit, room-len(b)-len("- and 9223372036854775807 more\n"))
 }
 
 // shortestLine is the room below which no issue is added: it would only be a fragment.
 const shortestLine = len("- a: required\n")
 
-// choice appends a fair choice of the issues, in canonical order, and how many are left out.
-func (f *RetryFeedback) choice(b []byte, issues []fault.Issue, limit, room int) []byte {
+// appendFairly appends a fair choice of the issues, in canonical order, and how many are left out.
+func (f *RetryFeedback) appendFairly(b []byte, issues []fault.Issue, limit, room int) []byte {
 	lines := make([]string, len(issues))
 	told, order := 0, fairOrder(issues)
 	for _, n := range order {
@@ -147,9 +147,9 @@ func (f *RetryFeedback) place(i fault.Issue) string {
 	return "the answer as a whole"
 }
 
-// kept names what was corrected, so that the model does not break it again. It is empty if nothing was
+// corrected names what was corrected, so that the model does not break it again. It is empty if nothing was
 // corrected or no attempt follows.
-func (f *RetryFeedback) kept() string {
+func (f *RetryFeedback) corrected() string {
 	var places []string
 	for _, fixed := range f.Diff.Fixed {
 		wrong := slices.ContainsFunc(f.Issues, func(i fault.Issue) bool {
@@ -163,8 +163,8 @@ func (f *RetryFeedback) kept() string {
 		return ""
 	}
 	more := ""
-	if rest := len(places) - maxKept; rest > 0 {
-		places, more = places[:maxKept], fmt.Sprintf(" and %d more", rest)
+	if rest := len(places) - maxCorrected; rest > 0 {
+		places, more = places[:maxCorrected], fmt.Sprintf(" and %d more", rest)
 	}
 	return "Already right, keep it so: " + strings.Join(places, ", ") + more + ".\n"
 }
@@ -211,7 +211,7 @@ func fairOrder(issues []fault.Issue) []int {
 	if len(issues) == 0 {
 		return nil
 	}
-	// In sorted pointers, what the first and the last share is shared by all.
+	// The pointers are sorted, so all share what the first and the last share.
 	first, last := strings.Split(issues[0].Pointer, "/"), strings.Split(issues[len(issues)-1].Pointer, "/")
 	shared := 0
 	for shared < min(len(first), len(last))-1 && first[shared] == last[shared] {

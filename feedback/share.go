@@ -15,8 +15,8 @@ const (
 	NoRoom = "Not accepted. The answers to other calls of the same reply say what is wrong with those."
 )
 
-// leastBytes is the room below which feedback on a call is left out. fairBytes is the least room of each call
-// if the feedback on all does not fit.
+// leastBytes is the room, in bytes, below which feedback on a call is left out. fairBytes is the least room
+// of each call if the feedback on all does not fit.
 const (
 	leastBytes = 256
 	fairBytes  = 512
@@ -26,13 +26,13 @@ const (
 // much of the limits they use together. If not all fit, calls of different tools come first: as many as have
 // a fair room share the limits equally, and the others are told [NoRoom]. A single item may use all.
 //
-// words renders the texts; nil, and words that fail, mean [Render]. err is the first error of words; the
-// texts are complete all the same. lim may be what is left of limits, and even below 0. RenderAll is safe for
-// concurrent use if words is.
+// words renders the texts. Nil means [Render], which also replaces words where it fails; err is its first
+// error. lim may be what is left of limits, and even below 0. RenderAll is safe for concurrent use if words
+// is.
 func RenderAll(items []Item, lim Limits, words func(RetryFeedback, Limits) (string, error)) (
 	texts []string, used Limits, err error,
 ) {
-	s := sharing{items: items, lim: lim, words: words}
+	s := sharing{items: items, lim: lim, wording: words}
 	if !s.whole() {
 		s.parts()
 	}
@@ -41,12 +41,12 @@ func RenderAll(items []Item, lim Limits, words func(RetryFeedback, Limits) (stri
 
 // sharing renders items within limits.
 type sharing struct {
-	items []Item
-	lim   Limits
-	words func(RetryFeedback, Limits) (string, error)
-	texts []string
-	used  Limits
-	err   error
+	items   []Item
+	lim     Limits
+	wording func(RetryFeedback, Limits) (string, error)
+	texts   []string
+	used    Limits
+	err     error
 }
 
 // whole renders all items in whole, and reports whether they fit.
@@ -61,7 +61,7 @@ func (s *sharing) whole() bool {
 	return true
 }
 
-// parts renders the first items within equal parts of the limits, and none of the others.
+// parts renders the first items within equal parts of the limits. The others get [NoRoom].
 func (s *sharing) parts() {
 	s.used = Limits{}
 	told := max(1, min(len(s.items), s.lim.MaxIssues, s.lim.MaxBytes/fairBytes))
@@ -105,10 +105,10 @@ func (s *sharing) render(n int, lim Limits) {
 
 // text returns feedback in the words of the user, or else in those of [Render].
 func (s *sharing) text(f RetryFeedback, lim Limits) string {
-	if s.words == nil {
+	if s.wording == nil {
 		return Render(f, lim)
 	}
-	text, err := s.words(f, lim)
+	text, err := s.wording(f, lim)
 	if err == nil {
 		return text
 	}
