@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// After is an After of a clock that was made for a time.
+// After is the channel of a clock's After, made for a time.
 type After struct {
 	At    time.Time
 	Fired <-chan time.Time
@@ -16,8 +16,8 @@ type After struct {
 type Pending []After
 
 // Until returns the After that fires next, at the given time or before. It makes one, by the Now and the
-// After of the clock, only if there is none. At a time that is reached it fires at once: a clock may be moved
-// by hand between its Now and its After, and then fires at its next move alone.
+// After of the clock, only if there is none. If the time is reached already, it fires at once: a clock that
+// was moved by hand between its Now and its After would fire only at its next move.
 func (p *Pending) Until(
 	at time.Time, now func() time.Time, after func(time.Duration) <-chan time.Time,
 ) After {

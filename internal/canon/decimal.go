@@ -91,16 +91,16 @@ func appendDecimal(to, n []byte) []byte {
 	case negative:
 		to = append(to, '-')
 	}
-	far := int(e) + len(digits) - len(significant) - len(fraction)
+	shift := int(e) + len(digits) - len(significant) - len(fraction)
 	switch {
-	case far < -maxShift || far > maxShift:
-		return append(append(append(to, significant...), 'e'), strconv.Itoa(far)...)
-	case far >= 0:
-		return append(append(to, significant...), strings.Repeat("0", far)...)
-	case len(significant) > -far:
-		point := len(significant) + far
+	case shift < -maxShift || shift > maxShift:
+		return append(append(append(to, significant...), 'e'), strconv.Itoa(shift)...)
+	case shift >= 0:
+		return append(append(to, significant...), strings.Repeat("0", shift)...)
+	case len(significant) > -shift:
+		point := len(significant) + shift
 		return append(append(append(to, significant[:point]...), '.'), significant[point:]...)
 	}
-	to = append(append(to, "0."...), strings.Repeat("0", -far-len(significant))...)
+	to = append(append(to, "0."...), strings.Repeat("0", -shift-len(significant))...)
 	return append(to, significant...)
 }

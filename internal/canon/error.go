@@ -77,8 +77,8 @@ func (e *Error) place() string {
 	return e.Pointer
 }
 
-// Fault says why a text was refused: it is no strict JSON. It is read again, token by token, for the place of
-// an error that the library gives then is the nearest.
+// Fault says why a text that is no strict JSON was refused. It reads the text again token by token, because
+// the library then gives the nearest place.
 func Fault(raw []byte) *Error {
 	if at := invalidUTF8(raw); at >= 0 {
 		return &Error{Rule: InvalidUTF8, Offset: at}

@@ -6,10 +6,9 @@ import (
 	"reflect"
 )
 
-// Bounded returns err, or if the tree of what it wraps has no end or more errors than are looked at, an error
-// with the same text whose tree ends: it wraps nothing, and [errors.Is] and [errors.As] find in it what
-// stands in the first 256 errors. On err itself they would never return. Errors of other code are bounded
-// where they come in.
+// Bounded returns err, unless the tree of errors that it wraps is endless or has more than 256: then it
+// returns an error with the same text that wraps nothing, in which [errors.Is] and [errors.As] find the first
+// 256. On an endless tree they would never return. Errors of other code are bounded where they come in.
 func Bounded(err error) error {
 	left, none := most, func(error) bool { return false }
 	walk(err, none, func(e error) bool { _, is := e.(*bounded); return is }, &left)
@@ -58,7 +57,7 @@ func Sealed(tool string, err error) bool {
 	return ok && s.Sealed(tool)
 }
 
-// Outside is [Has] for all but what errors wrap that are [Sealed] for the tool.
+// Outside is [Has], but does not look into errors that are [Sealed] for the tool.
 func Outside(tool string, err error, match func(error) bool) bool {
 	left := most
 	return walk(err, match, func(e error) bool { return Sealed(tool, e) }, &left)
@@ -85,10 +84,11 @@ func OwnIs(tool string, err, target error) bool {
 	})
 }
 
-// most is how many errors of a chain are looked at.
+// most is the most errors of a chain that are looked at.
 const most = 256
 
-// walk does not look into an error for which stop is true; nil looks into all.
+// walk is [Has] for at most *left errors. It does not look into an error for which stop is true; nil looks
+// into all.
 func walk(err error, match, stop func(error) bool, left *int) bool {
 	for err != nil && *left > 0 {
 		*left--

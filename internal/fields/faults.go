@@ -57,7 +57,7 @@ func (f Faults) add(e Error) {
 	}
 }
 
-// Found is how many faults were found so far, in all of the collection.
+// Found is the number of faults so far, in the whole collection.
 func (f Faults) Found() int { return len(*f.all) }
 
 // At is the collection for the member of that name. A member without a name is told as the value itself.
@@ -89,7 +89,8 @@ func (f Faults) whole() string {
 	return path
 }
 
-// Take adds what an UnmarshalJSON or a Validate returned for the value. What it joins keeps its own path.
+// Take adds what an UnmarshalJSON or a Validate returned for the value. Joined errors keep their paths, below
+// that of the value.
 func (f Faults) Take(err error) {
 	joined, ok := err.(interface{ Unwrap() []error })
 	switch {
@@ -103,7 +104,8 @@ func (f Faults) Take(err error) {
 	}
 }
 
-// Besides adds what check finds, except at places that have a fault already, or that lie in one that has.
+// Besides adds what check finds, except at places that have a fault already, or that lie directly in such a
+// place.
 func (f Faults) Besides(check func(Faults)) {
 	known := map[string]bool{}
 	for _, e := range *f.all {
@@ -154,7 +156,8 @@ func Item(path string, n int) string { return path + "[" + strconv.Itoa(n) + "]"
 // Around is the path around the last step of a path.
 func Around(path string) string { return path[:max(strings.LastIndexAny(path, ".["), 0)] }
 
-// Shown is a path as errors name it: on one line, what cannot be seen escaped, and cut where it is long.
+// Shown is a path as errors name it: on one line, with invisible characters escaped, and cut where it is
+// long.
 func Shown(path string) string {
 	var b strings.Builder
 	for _, c := range cut(path, 200) {

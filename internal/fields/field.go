@@ -138,7 +138,7 @@ func Over(to, from any) {
 	}
 }
 
-// set sets a field to another, or to its value without the pointer.
+// set sets dst to src, or to v, its value without the pointer.
 func set(dst, src, v reflect.Value) {
 	switch {
 	case src.Type() == dst.Type():

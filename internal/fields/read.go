@@ -54,7 +54,8 @@ func (r Reader) Read(data []byte, v any, f Faults) (taken []string) {
 // Read is [Reader.Read] for a struct whose members are its fields.
 func Read(data []byte, v any, f Faults) { Reader{}.Read(data, v, f) }
 
-// invalid says what would be right where a text is no single JSON value in UTF-8; it is empty where all is.
+// invalid says what would be right where a text is no single JSON value in UTF-8; it is empty if the text is
+// one.
 func invalid(data []byte) string {
 	in := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true))
 	_, err := in.ReadValue()
@@ -84,11 +85,11 @@ func Offset(data []byte, err error) int {
 	return len(data)
 }
 
-// Twice is the problem of a key that stands there twice.
+// Twice is the problem of a key that appears twice.
 const Twice = "this key appears twice; leave one out"
 
-// Members calls take for each member of a valid object that has a value. What is no object, a key that stands
-// there twice and one without a value are faults.
+// Members calls take for each member of a valid object that has a value. A value that is no object, a key
+// that appears twice and a key without a value are faults.
 func Members(data []byte, f Faults, take func(name string, v jsontext.Value, f Faults)) {
 	v := jsontext.Value(bytes.TrimSpace(data))
 	if v.Kind() != '{' {
@@ -149,8 +150,8 @@ func Wrong(f Faults, what string, v jsontext.Value) {
 	f.Add("expected %s, got %s", what, got)
 }
 
-// read reads a value, and reports whether it is kept: a struct is if some of its members could not be read,
-// so that the others are checked.
+// read reads a value, and reports whether it is kept. A struct is kept even if some of its members could not
+// be read, so that the others are checked.
 func (field *Field) read(v jsontext.Value, into reflect.Value, f Faults) bool {
 	found := f.Found()
 	if own, ok := into.Addr().Interface().(json.Unmarshaler); ok {
@@ -293,16 +294,16 @@ func (field *Field) duration(v jsontext.Value, text string, to *time.Duration, f
 		f.Add("%s is negative; write it without the sign and with a unit%s", text, or)
 	case IsNumber(text):
 		f.Add("%s has no unit; write %ss or %sms%s", text, text, text, or)
-	case isEndless(text):
+	case isTooLong(text):
 		f.Add("%s is longer than a duration can be; write at most 2562047h%s", Quoted(text), or)
 	default:
 		f.Add("%s is no duration; write one such as 500ms, 2s or 1m30s%s", Quoted(text), or)
 	}
 }
 
-// isEndless finds text that would be a duration if its digits were smaller. It has a unit: only "0" needs
+// isTooLong finds text that would be a duration if its digits were smaller. It has a unit: only "0" needs
 // none.
-func isEndless(s string) bool {
+func isTooLong(s string) bool {
 	zeros := strings.Map(func(c rune) rune {
 		if '0' <= c && c <= '9' {
 			return '0'

@@ -48,7 +48,7 @@ func packages(root string) ([]string, error) {
 			return err
 		case d.IsDir() && path != root && isSkipped(path):
 			return fs.SkipDir
-		case !d.IsDir() && source(d.Name()):
+		case !d.IsDir() && isSource(d.Name()):
 			rel, err := filepath.Rel(root, filepath.Dir(path))
 			found[filepath.ToSlash(rel)] = true
 			return err
@@ -65,7 +65,7 @@ func isSkipped(dir string) bool {
 	return strings.HasPrefix(name, ".") || name == "testdata" || len(mod) > 0
 }
 
-func source(name string) bool {
+func isSource(name string) bool {
 	return strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go")
 }
 
@@ -83,7 +83,7 @@ func load(root, dir string) (*pkg, error) {
 		return nil, err
 	}
 	for _, name := range names {
-		if !source(name) {
+		if !isSource(name) {
 			continue
 		}
 		f, err := parser.ParseFile(p.fset, name, nil, parser.SkipObjectResolution)
@@ -209,7 +209,7 @@ func bannedUse(n *ast.SelectorExpr, info *types.Info) string {
 	return ""
 }
 
-// sortedKeys reports whether n is slices.Sorted(maps.Keys(m)), the only permitted way to range over a map.
+// sortedKeys reports whether n is slices.Sorted(maps.Keys(m)), the only permitted use of maps.Keys.
 func sortedKeys(n ast.Node) bool {
 	call, ok := n.(*ast.CallExpr)
 	if !ok || len(call.Args) != 1 || exprText(call.Fun) != "slices.Sorted" {

@@ -50,17 +50,17 @@ func (d *decimal) wait(power int64) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	return believed(time.Duration(n))
+	return withinMaxWait(time.Duration(n))
 }
 
-func believed(d time.Duration) (time.Duration, error) {
+func withinMaxWait(d time.Duration) (time.Duration, error) {
 	if d > MaxWait {
 		return 0, errAbsurd
 	}
 	return d, nil
 }
 
-// spanForm is a duration with units, largest first: its days, and the rest in the form of Go.
+// spanForm is a duration with units, largest first: its days, and the rest in Go's form.
 var spanForm = regexp.MustCompile(strings.ReplaceAll(
 	`^(?:(N)d)?((?:Nh)?(?:Nm)?(?:Ns)?(?:Nms)?(?:N[uµ]s)?(?:Nns)?)$`, "N", `(?:[0-9]+\.?[0-9]*|\.[0-9]+)`))
 
@@ -79,7 +79,7 @@ func Span(s string) (time.Duration, error) {
 	if errDays != nil || errRest != nil || days > MaxWait || rest > MaxWait {
 		return 0, errAbsurd
 	}
-	return believed(24*days + rest)
+	return withinMaxWait(24*days + rest)
 }
 
 // dateLayouts are the date formats of HTTP (RFC 9110), in GMT, and one with a numeric zone.
@@ -189,7 +189,7 @@ func atDate(at, now time.Time) (Moment, error) {
 		return Moment{At: at}, nil
 	}
 	in := at.Sub(now)
-	if _, err := believed(in); err != nil {
+	if _, err := withinMaxWait(in); err != nil {
 		return Moment{}, err
 	}
 	return Moment{In: max(in, 0), HasIn: true, At: at}, nil
@@ -214,7 +214,7 @@ func Delay(s string, now time.Time) (time.Duration, error) {
 	case at.Before(now):
 		return 0, errPast
 	}
-	return believed(at.Sub(now))
+	return withinMaxWait(at.Sub(now))
 }
 
 // Epoch parses a number of seconds since the epoch, with a fraction. The result is in UTC.
@@ -230,7 +230,7 @@ func Epoch(s string) (time.Time, error) {
 	return d.sinceEpoch(seconds), nil
 }
 
-// sinceEpoch returns the time at the number of seconds, which is so many whole ones and a fraction.
+// sinceEpoch returns the time d seconds after the epoch. seconds is d without its fraction.
 func (d *decimal) sinceEpoch(seconds int64) time.Time {
 	var fraction decimal
 	fraction.Sub(&d.Rat, new(big.Rat).SetInt64(seconds))

@@ -16,7 +16,7 @@ const Mark = "[secret]"
 
 // JSON returns a document with [Mark] in the place of each value at places: JSON Pointers, in which "*" is
 // any member or item. What else is in the document stays in its order, without white space. A document that
-// is no valid JSON may have the values anywhere: it is left out as a whole.
+// is no valid JSON is left out as a whole, because the values may be anywhere in it.
 func JSON(document []byte, places []string) []byte {
 	switch {
 	case len(places) == 0:

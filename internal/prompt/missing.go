@@ -27,7 +27,7 @@ func (t *Template) Check(vars map[string]any) error {
 	return nil
 }
 
-// heldBy names what there is.
+// heldBy names the members of vars.
 func heldBy(vars map[string]any) string {
 	if len(vars) == 0 {
 		return "no vars are set"

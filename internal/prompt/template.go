@@ -1,6 +1,6 @@
 // Package prompt has the templates of a run's prompts and feedback (loop.Config.System and Feedback):
-// text/template with functions that read feedback, history and session slices. A rendering is a pure function of its data. Its loops, recursion and output are limited, so
-// it always ends.
+// text/template with functions that read feedback, history and session slices. A rendering is a pure function
+// of its data. Its loops, recursion and output are limited, so it always ends.
 package prompt
 
 import (
@@ -31,8 +31,8 @@ const (
 // View is what a template sees of a session. Its methods must be pure: they always return the same.
 type View interface {
 	// LatestFeedback returns the feedback that the next attempt has to answer: that of the tool with the name
-	// action, or the latest of all if action is empty. It returns false at a first attempt, once the action
-	// has succeeded, and once it had another outcome that gave no feedback: what is over is not shown.
+	// action, or the latest of all if action is empty. It returns false at a first attempt, and once the
+	// action has succeeded or had another outcome without feedback: earlier feedback is not shown then.
 	LatestFeedback(action string) (feedback.RetryFeedback, bool)
 	// Feedback iterates over all feedback of the session, oldest first.
 	Feedback() iter.Seq[feedback.RetryFeedback]

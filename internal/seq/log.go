@@ -19,8 +19,9 @@ type Log[T any] struct {
 	n int
 }
 
-// buf is memory shared by logs that grew from one another: the values from index gone on. Its first used
-// cells belong to some log. A cell is written once, by the append that claimed it.
+// buf is memory shared by logs that grew from one another. cells are the values from index gone on. used is
+// the number of values, forgotten ones included, that belong to some log. A cell is written once, by the
+// append that claimed it.
 type buf[T any] struct {
 	used  atomic.Int64
 	gone  int
@@ -42,7 +43,7 @@ func (l Log[T]) Append(values ...T) Log[T] {
 		return Log[T]{b, n}
 	}
 	held := l.From(0)
-	if len(held) > 0 { // the first values have no room behind them, because many logs stay at them
+	if len(held) > 0 { // the first values get no room behind them, because many logs never grow further
 		held = slices.Grow(held, max(len(values), 3))
 	}
 	return of(append(held, values...), n)

@@ -113,7 +113,7 @@ func (m *machine) Settle(c *Call, o limit.Outcome, limits *ratelimit.State) bool
 	return true
 }
 
-// step tells the limiter of an event, and does what it says.
+// step passes an event to the limiter, and carries out its effects.
 func (m *machine) step(ev limit.Event) {
 	ev.At = m.Now()
 	var effects []limit.Effect
@@ -134,7 +134,7 @@ func (m *machine) step(ev limit.Event) {
 	m.sleep()
 }
 
-// answer passes an answer on to who asked.
+// answer passes an answer to the asker.
 func (m *machine) answer(id int64, tell func(asker)) {
 	a := m.asked[id]
 	delete(m.asked, id)

@@ -39,7 +39,7 @@ func newProvider(c *Clock, s *Settings, l *log) *provider {
 	return p
 }
 
-// tightest is the limit that calls meet first.
+// tightest is the lower of the two limits.
 func (p *provider) tightest() *window {
 	if r := p.tokens.rate(); r > 0 && (p.requests.limit == 0 || r < p.requests.rate()) {
 		return &p.tokens
@@ -56,8 +56,8 @@ type window struct {
 	next     int
 }
 
-// windowOf allows n calls in every per seconds: as many whole calls as a second allows, or one, in the time
-// that these take.
+// windowOf returns a window that allows n calls in every per seconds. It holds as many whole calls as a
+// second allows, at least one, and spans the time that these take.
 func windowOf(n, per int64) (w window) {
 	if n == 0 || per == 0 || n/per > maxRate { // no call meets such a limit
 		return w
@@ -127,7 +127,7 @@ func (p *provider) fail() {
 	}
 }
 
-// call makes a call, and calls end with how it ended.
+// call makes a call, and calls end with its outcome.
 func (p *provider) call(end func(limit.Outcome, *ratelimit.State)) {
 	p.log.call(p.now, p.down())
 	switch {

@@ -12,9 +12,10 @@ type Result struct {
 	SessionsLost int64 `json:"sessions_lost"`
 	// Makespan is the time from the first arrival to the last end, in milliseconds.
 	Makespan int64 `json:"makespan_ms"`
-	// Utilisation is the calls served, of those that the limits allow in that time without the outages.
+	// Utilisation is the share of calls served, of those that the limits allow in that time without the
+	// outages.
 	Utilisation float64 `json:"utilisation"`
-	// Overshoot is by how many calls the worst window was above the limit.
+	// Overshoot is the number of calls above the limit in the worst window.
 	Overshoot int64 `json:"overshoot"`
 	// CallsInOutage were in flight when an outage began, or were made in it.
 	CallsInOutage int64 `json:"calls_in_outage"`

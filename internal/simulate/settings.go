@@ -27,7 +27,7 @@ type Settings struct {
 	Policy string `policy:"policy"`
 	// Transport is the policy of failed calls.
 	Transport policy.RetryPolicy
-	// Limit is what the limiter "retake" starts with, and MaxWait how long a call waits for it; 0 means for
+	// Limit configures the limiter "retake", and MaxWait is the longest wait of a call for it; 0 means for
 	// ever.
 	Limit   limit.Config
 	MaxWait time.Duration

@@ -10,8 +10,8 @@ import (
 )
 
 // Holds reports whether a call of a method with this receiver is on the stack of this goroutine. The method
-// must not be inlined, and must [Keep] its receiver after what it calls, so that the runtime knows it. Below
-// very many frames, which the runtime does not print, any receiver counts.
+// must not be inlined, and must [Keep] its receiver after what it calls, so that the runtime knows it. If
+// there are more frames than the runtime prints, any receiver counts.
 func Holds[T any](method any, receiver *T) bool {
 	if !Has(method) {
 		return false

@@ -22,9 +22,9 @@ func Expected(rule, text string, offset int) string {
 // means that the text ends too soon. It returns "" if a valid value begins at the offset.
 func Wanted(text string, offset int) string {
 	at := placeOf(text, offset)
-	for n := range slips {
-		if slips[n].fits(&at) {
-			return slips[n].wanted
+	for n := range mistakes {
+		if mistakes[n].fits(&at) {
+			return mistakes[n].wanted
 		}
 	}
 	return Separators
@@ -78,7 +78,7 @@ const (
 	operators = "+-*/%&|<>.(["
 )
 
-// mistake is a common one and the conditions for it. All conditions that are set must hold.
+// mistake is a common mistake and the conditions for it. All conditions that are set must hold.
 type mistake struct {
 	wanted string
 	// joined requires that no space precedes the byte. after and notAfter are sets of bytes, one of which
@@ -92,8 +92,8 @@ type mistake struct {
 	is            func(p *place) bool
 }
 
-// slips are the common mistakes; the first that fits gives the phrase.
-var slips = [...]mistake{
+// mistakes are the common mistakes; the first that fits gives the phrase.
+var mistakes = [...]mistake{
 	{wanted: Complete, is: nothingLeft},
 	{wanted: BareQuotes, starts: []string{`\"`}},
 	{wanted: CodePoints, starts: []string{`\u`}},
