@@ -209,6 +209,9 @@ func Do[T any](
 	if try == nil {
 		return none, errNoTry
 	}
+	if ctx == nil {
+		return none, errNoContext
+	}
 	o, err := collect(opts)
 	if err != nil {
 		return none, err

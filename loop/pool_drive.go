@@ -30,6 +30,9 @@ func (p *Pool) drive(ctx context.Context, workers int, stays bool) error {
 	if workers < 1 {
 		return fmt.Errorf("loop: %d workers: give 1 or more", workers)
 	}
+	if ctx == nil {
+		return errNoContext
+	}
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	defer context.AfterFunc(p.life, func() { end(ErrPoolClosed) })()

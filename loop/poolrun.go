@@ -244,6 +244,9 @@ var errClosedUnder = errors.Join(ErrPoolClosed, ErrSuspended)
 func (p *Pool) Await(
 	ctx context.Context, s *session.Session, in Input,
 ) (Result, error) {
+	if ctx == nil {
+		return Result{}, errNoContext
+	}
 	t, err := p.newRun(s, &in)
 	if err != nil {
 		return Result{}, err

@@ -105,6 +105,8 @@ var ErrSuspended = errors.New("loop: the run was left to be resumed")
 // errCallLeft is the error of a model call that [process.until] cancelled. It has to be made again.
 var errCallLeft = errors.New("loop: the call of the model was left")
 
+var errNoContext = errors.New("loop: the context is nil: give one, such as context.Background()")
+
 // errExited is the cause of a run whose goroutine was ended by a function that it called.
 var errExited = errors.New("loop: the model or another given function panicked or ended its goroutine (runtime.Goexit)")
 
@@ -115,6 +117,9 @@ const leftToResume machine.EffectKind = "left"
 func newProcess(
 	ctx context.Context, o *options, s *session.Session, cfg *Config, in *Input,
 ) (*process, error) {
+	if ctx == nil {
+		return nil, errNoContext
+	}
 	if in != nil {
 		if err := in.Validate(); err != nil {
 			return nil, fmt.Errorf("loop: input: %w", err)
