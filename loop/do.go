@@ -81,8 +81,8 @@ func (a *Action) machine(o *options) machine.Config {
 // Machine returns the config of the core for the tries of the action with the options. The error joins
 // everything that is wrong with them.
 func (a *Action) Machine(opts ...Option) (machine.Config, error) {
-	if a == nil {
-		return machine.Config{}, errNoAction
+	if err := a.missing(); err != nil {
+		return machine.Config{}, err
 	}
 	o, err := collect(opts)
 	if err != nil {
@@ -93,11 +93,22 @@ func (a *Action) Machine(opts ...Option) (machine.Config, error) {
 	return m, err
 }
 
+// missing reports an action that was not made by [ToolCall] or [FinalAnswer].
+func (a *Action) missing() error {
+	if a == nil {
+		return errNoAction
+	}
+	if a.Policy.MaxAttempts == 0 && a.Transport.MaxAttempts == 0 {
+		return errNoPolicies
+	}
+	return nil
+}
+
 // compile returns the compiled config of the core for the action. It keeps the last one, because compiling
 // the policies takes longer than a failed try.
 func (a *Action) compile(o *options) (*machine.Compiled, error) {
-	if a == nil {
-		return nil, errNoAction
+	if err := a.missing(); err != nil {
+		return nil, err
 	}
 	if a.kept != nil {
 		if last := a.kept.Load(); last != nil && last.fits(a, o) {
@@ -120,8 +131,9 @@ func (c *compiled) fits(a *Action, o *options) bool {
 }
 
 var (
-	errNoAction = errors.New("loop: the action is nil: make one with ToolCall or FinalAnswer")
-	errNoTry    = errors.New("loop: the function that makes a try is nil")
+	errNoAction   = errors.New("loop: the action is nil: make one with ToolCall or FinalAnswer")
+	errNoPolicies = errors.New("loop: the action has no policies: make one with ToolCall or FinalAnswer")
+	errNoTry      = errors.New("loop: the function that makes a try is nil")
 )
 
 // Attempt is one try of an action. [Do] gives it to the function that makes the try. In a loop over

@@ -224,6 +224,8 @@ func TestDoRefusesWhatIsNotThere(t *testing.T) {
 	for _, s := range []*session.Session{newSession(t), nil} {
 		_, err := loop.Do(t.Context(), s, nil, script())
 		require.EqualError(t, err, "loop: the action is nil: make one with ToolCall or FinalAnswer")
+		_, err = loop.Do(t.Context(), s, &loop.Action{Tool: "pay"}, script(unplaced(fault.RateLimit)))
+		require.ErrorContains(t, err, `loop: the action has no policies: make one with ToolCall or FinalAnswer`)
 		_, err = loop.Do[int](t.Context(), s, loop.FinalAnswer(), nil)
 		require.EqualError(t, err, "loop: the function that makes a try is nil")
 		_, err = loop.Do(t.Context(), s, loop.FinalAnswer(), script(), nil, loop.WithParallel(0))

@@ -82,6 +82,9 @@ func (s *Set) check(f fields.Faults) {
 		own.checkNoWords(at, "tools")
 	}
 	s.checkTogether(f)
+	if s.MaxTurns == 0 && s.MaxCalls == 0 && s.Budgets == (Budgets{}) {
+		f.Add("it allows no model call and no failed attempt; begin with DefaultSet, and change what should differ")
+	}
 }
 
 // checkCorrection refuses fields that have no meaning for corrections.

@@ -32,9 +32,11 @@ func TestTheZeroPolicyIsRefused(t *testing.T) {
 	for _, field := range []string{"max_attempts", "backoff.kind", "retry_after", "text_repairs", "native_repairs", "on_reducer_error"} {
 		assert.ErrorContains(t, err, field+": ")
 	}
-	assert.EqualError(t, policy.Set{}.Validate(),
+	four := 4
+	assert.EqualError(t, policy.Set{Global: policy.Layer{MaxAttempts: &four}}.Validate(),
 		`max_turns: 0 is too few; write 1 or more, or the word unlimited
-max_calls: 0 is too few; write 1 or more, or the word unlimited`)
+max_calls: 0 is too few; write 1 or more, or the word unlimited
+it allows no model call and no failed attempt; begin with DefaultSet, and change what should differ`)
 }
 
 func TestAListOfClassesIsBounded(t *testing.T) {
