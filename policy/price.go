@@ -12,14 +12,14 @@ import (
 // The zero value is free.
 type Price struct {
 	// Input (input) is for the tokens of prompts, Output (output) for those that the model wrote; at least 0.
-	Input  int64 `json:"input" policy:"input"`
-	Output int64 `json:"output" policy:"output"`
+	Input  int64 `json:"input" policy:"input,millionths"`
+	Output int64 `json:"output" policy:"output,millionths"`
 	// CacheRead (cache_read) and CacheWrite (cache_write) are for the tokens of prompts that were read from
 	// or written to a cache; nil means Input. Reasoning (reasoning) is for the tokens of reasoning in what
 	// the model wrote; nil means Output.
-	CacheRead  *int64 `json:"cache_read,omitempty" policy:"cache_read"`
-	CacheWrite *int64 `json:"cache_write,omitempty" policy:"cache_write"`
-	Reasoning  *int64 `json:"reasoning,omitempty" policy:"reasoning"`
+	CacheRead  *int64 `json:"cache_read,omitempty" policy:"cache_read,millionths"`
+	CacheWrite *int64 `json:"cache_write,omitempty" policy:"cache_write,millionths"`
+	Reasoning  *int64 `json:"reasoning,omitempty" policy:"reasoning,millionths"`
 	// ContextWindow (context_window) is the most tokens of a prompt with its reply; nil means unknown. At
 	// least 1. See [Context].
 	ContextWindow *int64 `json:"context_window,omitempty" policy:"context_window,least=1"`

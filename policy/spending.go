@@ -19,7 +19,7 @@ type Spending struct {
 	Session Allowance `json:"session,omitzero" policy:"session"`
 	// MaxNextCost (max_next_cost) is the most that one call may cost, in the unit of a [Price]; nil means no
 	// limit.
-	MaxNextCost *int64 `json:"max_next_cost,omitempty" policy:"max_next_cost"`
+	MaxNextCost *int64 `json:"max_next_cost,omitempty" policy:"max_next_cost,millionths"`
 	// MaxReply (max_reply) is the most tokens of one reply, with its reasoning: at least [LeastReply]; nil
 	// means no bound but what is left.
 	MaxReply *int64 `json:"max_reply,omitempty" policy:"max_reply,least=16"`
@@ -38,7 +38,7 @@ type Allowance struct {
 	ReasoningTokens *int64 `json:"reasoning_tokens,omitempty" policy:"reasoning_tokens"`
 	TotalTokens     *int64 `json:"total_tokens,omitempty" policy:"total_tokens"`
 	// Cost (cost) is money in the unit of a [Price]: 50_000 is 0.05. Every model then needs a price.
-	Cost *int64 `json:"cost,omitempty" policy:"cost"`
+	Cost *int64 `json:"cost,omitempty" policy:"cost,millionths"`
 }
 
 // IsZero reports whether a limits nothing.

@@ -90,11 +90,13 @@ func TestSpendingIsReadStrictly(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(`{"spending": {"run": {"cost": 5000000000, "total_tokens": 0}, "max_reply": 16}, "prices": {"m": {"input": 3000000, "output": 1}}}`), &s))
 	assert.EqualValues(t, int64(5_000_000_000), *s.Spending.Run.Cost)
 	require.NoError(t, s.Validate())
-	err := json.Unmarshal([]byte(`{"spending": {"run": {"costs": 1, "cost": 0.05}, "max_reply": "many"}, "prices": {"m": {"input": -3}}}`), &s)
+	err := json.Unmarshal([]byte(`{"spending": {"run": {"costs": 1, "cost": 0.05}, "max_reply": "many"}, "prices": {"m": {"input": -3, "output": 2.5, "cache_read": 0.0000001}}}`), &s)
 	require.EqualError(t, err, `spending.run.costs: this key is not known here; did you mean cost?
-spending.run.cost: "0.05" is no whole number that can be read; write digits alone, such as 3
+spending.run.cost: "0.05" is no whole number; it is in millionths of a unit of money: write 50000 for 0.05
 spending.max_reply: expected a whole number, got text "many"
-prices.m.input: -3 is negative; write 0 or more`)
+prices.m.input: -3 is negative; write 0 or more
+prices.m.output: "2.5" is no whole number; it is in millionths of a unit of money: write 2500000 for 2.5
+prices.m.cache_read: "0.0000001" is no whole number that can be read; write digits alone, such as 3`)
 	s.Spending.MaxReply, s.Prices["m"] = new(int64(3)), policy.Price{Output: -1}
 	require.EqualError(t, s.Validate(), `prices.m.output: -1 is too few; write 0 or more
 spending.max_reply: 3 is too few; write 16 or more`)

@@ -10,6 +10,7 @@
 //	policy:"stop,absent,least=1"              0 means that nothing was said; a file leaves the key out
 //	policy:"hold,absent,most=24h"             no longer, or no larger, than that
 //	policy:"polling,correction,calls"         of no meaning for the final answer, either
+//	policy:"cost,millionths"                  of a unit of money
 //	policy:"retry_after,words=floor|first"    one of the words
 //	policy:"retryable_errors,each=class"      each entry, or key, is a name that the check of that name accepts
 //

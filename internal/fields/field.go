@@ -31,11 +31,11 @@ type Field struct {
 	// nothing for an answer.
 	CorrectionOnly, CallsOnly bool
 
-	unlimited, off, positive, absent bool
-	least                            int
-	most                             int64
-	words                            []string
-	each                             string
+	unlimited, off, positive, absent, millionths bool
+	least                                        int
+	most                                         int64
+	words                                        []string
+	each                                         string
 }
 
 var known sync.Map // from a type to its []Field
@@ -77,6 +77,8 @@ func parse(tag string) Field {
 			f.off = true
 		case "positive":
 			f.positive = true
+		case "millionths":
+			f.millionths = true
 		case "least":
 			f.least, _ = strconv.Atoi(value)
 		case "most":

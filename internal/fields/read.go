@@ -259,6 +259,9 @@ func (field *Field) count(v jsontext.Value, text string, to *int64, most int64, 
 		f.Add("%s is text; write it without quotes", Quoted(text))
 	case (errors.Is(err, strconv.ErrRange) || err == nil && n > most) && text[0] != '-':
 		f.Add("%s is too large; the most is %d: %s", Quoted(text), most, right)
+	case field.millionths && millionths(text) != "":
+		f.Add("%s is no whole number; it is in millionths of a unit of money: write %s for %s", Quoted(text),
+			millionths(text), text)
 	case err != nil || strconv.FormatInt(n, 10) != text:
 		f.Add("%s is no whole number that can be read; write digits alone, such as 3", Quoted(text))
 	case n < 0:
@@ -270,6 +273,16 @@ func (field *Field) count(v jsontext.Value, text string, to *int64, most int64, 
 	default:
 		*to = n
 	}
+}
+
+// millionths returns a fraction of at most six decimals in millionths, or "".
+func millionths(text string) string {
+	const decimals = "000000"
+	whole, part, fraction := strings.Cut(text, ".")
+	if !fraction || len(part) > len(decimals) || !IsNumber(text) || strings.ContainsAny(text, "eE") {
+		return ""
+	}
+	return cmp.Or(strings.TrimLeft(whole+part+decimals[len(part):], "0"), "0")
 }
 
 // duration reads a duration as Go writes it.
