@@ -1,8 +1,11 @@
 package backoff
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/retake-go/retake/internal/fields"
 )
@@ -63,6 +66,10 @@ func (j *Jitter) UnmarshalJSON(data []byte) error {
 	}
 	var read Jitter
 	f := fields.Collect()
+	if v := jsontext.Value(bytes.TrimSpace(data)); v.Kind() != '{' && v.Kind() != 0 {
+		fields.Wrong(f, "none, or a mapping such as {kind: proportional, fraction: 0.2}", v)
+		return fields.Err[FieldError](f)
+	}
 	taken := fields.Reader{}.Read(data, &read, f)
 	if read.Kind == "" && f.Found() == 0 {
 		f.Add("there is no kind; add kind: proportional, full or equal; or write jitter: none")

@@ -90,6 +90,7 @@ func TestJSONRefuses(t *testing.T) {
 		object  = "expected a mapping of keys to values, got "
 		keys    = "this key is not known here; use one of kind, delay, base, step, factor, delays, cap, jitter"
 		noKind  = "there is no kind; add kind: constant, linear, exponential or list"
+		jitter  = "expected none, or a mapping such as {kind: proportional, fraction: 0.2}, got "
 		oneOnly = "this key appears twice; leave one out"
 		decimal = "factor: want a decimal from 0 to 9223372036.854775807 with at most 9 decimals, such as 1.5, got "
 		span    = "expected a duration such as 500ms or 2s, got "
@@ -138,7 +139,8 @@ func TestJSONRefuses(t *testing.T) {
 		{"empty_list", `{"kind":"list","delays":[]}`, []string{"delays: want 1 to 1000 durations, got 0"}},
 		{"long_list", `{"kind":"list","delays":[` + strings.Repeat(`"1s",`, 1000) + `"1s"]}`,
 			[]string{"delays: want 1 to 1000 durations, got 1001"}},
-		{"jitter_text", `{"kind":"constant","delay":"1s","jitter":"full"}`, []string{"jitter: " + object + "text"}},
+		{"jitter_text", `{"kind":"constant","delay":"1s","jitter":"full"}`, []string{"jitter: " + jitter + `text "full"`}},
+		{"jitter_number", `{"kind":"constant","delay":"1s","jitter":0.2}`, []string{"jitter: " + jitter + `a number "0.2"`}},
 		{"jitter_empty", `{"kind":"constant","delay":"1s","jitter":{}}`,
 			[]string{"jitter: there is no kind; add kind: proportional, full or equal; or write jitter: none"}},
 		{"jitter_after_cap_text", `{"kind":"constant","delay":"1s","cap":"1s","jitter":{"kind":"proportional","fraction":1,"after_cap":"true"}}`,
