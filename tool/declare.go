@@ -44,10 +44,13 @@ type declarations struct {
 }
 
 // declare is what the options of a tool declare. The error says that it has no function, or that an option is
-// not for its type of arguments.
+// nil or not for its type of arguments.
 func declare(isNil bool, args reflect.Type, opts []Option) (declarations, error) {
 	var d declarations
-	for _, o := range opts {
+	for n, o := range opts {
+		if o == nil {
+			return d, fmt.Errorf("option %d is nil: leave it out", n+1)
+		}
 		o(&d)
 	}
 	switch {

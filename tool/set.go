@@ -17,14 +17,18 @@ type Set struct {
 	names   extract.Names
 }
 
-// NewSet makes a set, in the order given. Tools that are nil, share a name, or could not be told apart by
-// providers, which see aliases (a.b and a_b are both a_b), are refused; the error names all of them.
+// NewSet makes a set, in the order given. Tools that are nil or zero, share a name, or could not be told apart
+// by providers, which see aliases (a.b and a_b are both a_b), are refused; the error names all of them.
 func NewSet(tools ...*Tool) (*Set, error) {
 	s := &Set{tools: slices.Clone(tools), byAlias: map[string]*Tool{}}
 	var faults []error
 	for n, t := range tools {
 		if t == nil {
 			faults = append(faults, fmt.Errorf("tools[%d]: is nil", n))
+			continue
+		}
+		if t.name == "" {
+			faults = append(faults, fmt.Errorf("tools[%d]: is the zero value: make it with New or Raw", n))
 			continue
 		}
 		alias := ProviderName(t.name)

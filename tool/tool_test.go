@@ -239,6 +239,7 @@ func TestNewRefusesMistakes(t *testing.T) {
 		"odd_name":    {func() { tool.New("a b", "", fn) }, `tool name "a b"`},
 		"long_name":   {func() { tool.New(strings.Repeat("a", 129), "", fn) }, "1 to 128"},
 		"nil":         {func() { tool.New[booking, int]("a", "", nil) }, "the function is nil"},
+		"nil_option":  {func() { tool.New("a", "", fn, tool.ReadOnly(), nil) }, "option 2 is nil: leave it out"},
 		"scalar":      {func() { tool.New("a", "", func(context.Context, int) (int, error) { return 0, nil }) }, "must be a struct or a map with string keys, not int"},
 		"integer_map": {func() { tool.New("a", "", func(context.Context, map[int]int) (int, error) { return 0, nil }) }, "map keys must be strings"},
 		"bad_field":   {func() { tool.New("a", "", func(context.Context, struct{ C chan int }) (int, error) { return 0, nil }) }, "C: a chan int cannot"},
@@ -249,6 +250,11 @@ func TestNewRefusesMistakes(t *testing.T) {
 			c.make()
 		})
 	}
+}
+
+func TestASetRefusesToolsThatNobodyMade(t *testing.T) {
+	_, err := tool.NewSet(nil, new(tool.Tool))
+	require.EqualError(t, err, "tools[0]: is nil\ntools[1]: is the zero value: make it with New or Raw")
 }
 
 func TestRawRefusesMistakes(t *testing.T) {
