@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -200,7 +201,7 @@ func TestCompileRefuses(t *testing.T) {
 		"bad_pattern":   {`{"properties":{"a":{"pattern":"("}}}`, "schema: properties/a/pattern: expected a regular expression in Go's syntax"},
 		"bad_patterns":  {`{"patternProperties":{"(?=x)":{}}}`, "schema: patternProperties/(?=x): expected a member name that is a regular expression in Go's syntax"},
 		"bad_reference": {`{"$ref":":: x"}`, "schema: $ref: expected a URI reference"},
-		"bad_value":     {`{"minLength":-1}`, "schema: minLength: JSON Schema does not allow that value here (minimum)"},
+		"bad_value":     {`{"minLength":-1}`, "schema: minLength: expected at least 0"},
 		"absent_member": {`{"$schema":"http://json-schema.org/draft-04/schema#","exclusiveMinimum":true}`, "schema: minimum: expected number, for exclusiveMinimum is given"},
 		"dangling":      {`{"$ref":"#/$defs/none"}`, "$defs/none"},
 		"not_a_schema":  {`[]`, "expected"},
@@ -286,4 +287,40 @@ func TestSharedSchemaOfNames(t *testing.T) {
 	want := []string{"abc: expected a member name that is at most 2 characters [propertyNames schema]"}
 	assert.Equal(t, want, lines(s.Check([]byte(`{"ab":1,"abc":2}`))))
 	assert.Equal(t, want, lines(s.Check([]byte(`{"abc":1,"ab":2}`))))
+}
+
+// alternatives are schemas joined by commas.
+func alternatives(count int, format string) string {
+	var all []string
+	for n := range count {
+		all = append(all, strings.ReplaceAll(format, "N", strconv.Itoa(n)))
+	}
+	return strings.Join(all, ",")
+}
+
+func TestWordsOfRawSchemas(t *testing.T) {
+	for _, test := range []struct{ schema, doc, told string }{
+		{`{"anyOf":[{"properties":{"a":{"type":"integer"}},"required":["a"]},{"properties":{"b":{"minLength":3}},"required":["b"]}]}`,
+			`{"b":"x"}`, "b: expected at least 3 characters, got string [minLength schema]"},
+		{`{"oneOf":[` + alternatives(200, `{"type":"object","properties":{"aN":{"type":"integer"}},"required":["aN"]}`) + `]}`,
+			`{"a5":"x"}`, "a5: expected integer, got string [type schema]"},
+		{`{"anyOf":[` + alternatives(20, `{"required":["aN"]}`) + `]}`, `{}`, "(whole): expected the member a0, the member a1, the member a2, the member a3, " +
+			"the member a4, the member a5, the member a6, the member a7, the member a8, the member a9, the member a10, the member a11 or those of another alternative, got object [anyOf schema]"},
+		{`{"anyOf":[` + alternatives(20, `{"properties":{"k":{"const":"a long constant N"}},"required":["k"]}`) + `]}`, `{}`, `k: required, expected ` +
+			strings.TrimSuffix(strings.ReplaceAll(alternatives(18, `"a long constant N"`), `","`, `", "`), `, "a long constant 18"`) + " or others [required schema]"},
+		{`{"properties":{"a":{"allOf":[{"$ref":"#/$defs/b"}],"description":"words"}},"required":["a"],"$defs":{"b":{"type":"string","format":"date"}}}`,
+			`{}`, "a: required, expected string (a date as in 2006-01-02) [required schema]"},
+		{`{"enum":[]}`, `1`, "(whole): expected nothing here, got integer [enum schema]"},
+	} {
+		s, err := schema.Compile([]byte(test.schema))
+		require.NoError(t, err)
+		assert.Equal(t, []string{test.told}, lines(s.Check([]byte(test.doc))))
+	}
+	for text, told := range map[string]string{
+		`{"properties":{"a":{"type":"STRING"}}}`: "(types are written in lower case)", `{"multipleOf":0}`: "multipleOf: expected more than 0",
+		`{"$schema":"http://json-schema.org/draft-04/schema#","required":[]}`: "required: expected at least 1 item", `{"pattern":"\\u0041"}`: `and no \u`,
+	} {
+		_, err := schema.Compile([]byte(text))
+		require.ErrorContains(t, err, told)
+	}
 }

@@ -37,7 +37,7 @@ func nothingThere(ref string) error {
 }
 
 // goRegexp is what the patterns of a schema must be.
-const goRegexp = "a regular expression in Go's syntax, which has no lookarounds and no back-references"
+const goRegexp = "a regular expression in Go's syntax, which has no lookarounds, no back-references and no \\u"
 
 // refusedSchema is the error for a schema that JSON Schema itself does not allow, with all places.
 func refusedSchema(tree any) error {
@@ -74,10 +74,13 @@ var ofDrafts = []struct {
 	{"exclusiveMinimum", isBool, "a boolean is for draft 4: name that in $schema, or give the bound itself"},
 	{"exclusiveMaximum", isBool, "a boolean is for draft 4: name that in $schema, or give the bound itself"},
 	{"required", isBool, "an object lists the names of those of its members"},
+	{"type", isUpper, "types are written in lower case"},
 }
 
 func isList(v any) bool { _, ok := v.([]any); return ok }
 func isBool(v any) bool { _, ok := v.(bool); return ok }
+
+func isUpper(v any) bool { return kindsOf[strings.ToLower(textOf(v))] != kindsOf[textOf(v)] }
 
 // refusedPlace is the text of one issue of a schema document.
 func refusedPlace(tree any, i fault.Issue) string {

@@ -38,6 +38,11 @@ func (n *node) described(steps int, left *int) string {
 	if target := n.target(); target != nil {
 		return target.described(steps-1, left)
 	}
+	for _, sub := range n.all {
+		if want := sub.described(steps-1, left); want != "" {
+			return want
+		}
+	}
 	for _, list := range [][]*node{n.any, n.one} {
 		var wants []string
 		for _, sub := range list {

@@ -23,7 +23,7 @@ func TestDescriptions(t *testing.T) {
 		"constant":               {`{"type":"string","const":"a"}`, `"a"`},
 		"bounds":                 {`{"type":"integer","minimum":1,"maximum":30}`, "integer (at least 1, at most 30)"},
 		"wide_bounds":            {`{"type":"integer","minimum":-9223372036854775808,"maximum":9}`, "integer (at most 9)"},
-		"format":                 {`{"type":"string","format":"date"}`, "string (in the format date)"},
+		"format":                 {`{"type":"string","format":"date"}`, "string (a date as in 2006-01-02)"},
 		"pattern":                {`{"type":"string","pattern":"^[A-Z]{2}$"}`, "string (matching ^[A-Z]{2}$)"},
 		"long_pattern_of_a_name": {`{"type":"string","pattern":"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"}`, "string (a UUID)"},
 		"long_pattern":           {`{"type":"string","pattern":"` + long + `"}`, "string"},

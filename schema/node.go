@@ -2,7 +2,9 @@ package schema
 
 import (
 	"cmp"
+	"encoding/json"
 	"maps"
+	"math/big"
 	"net/url"
 	"slices"
 	"strconv"
@@ -295,7 +297,7 @@ func (l *linker) source(s *jsonschema.Schema) (raw map[string]any, home *resourc
 	return raw, l.homes[address]
 }
 
-// keywordsOf are the types and the values that a schema takes, as they are written.
+// keywordsOf are the types, the values and the bounds that a schema takes, as they are written.
 func keywordsOf(s *jsonschema.Schema) map[string]any {
 	raw := map[string]any{}
 	if s.Types != nil {
@@ -307,6 +309,14 @@ func keywordsOf(s *jsonschema.Schema) map[string]any {
 	}
 	if s.Enum != nil {
 		raw["enum"] = s.Enum.Values
+	}
+	for keyword, least := range map[string]*big.Rat{"minimum": s.Minimum, "exclusiveMinimum": s.ExclusiveMinimum} {
+		if least != nil {
+			raw[keyword] = json.Number(least.RatString())
+		}
+	}
+	if s.MinItems != nil {
+		raw["minItems"] = json.Number(strconv.Itoa(*s.MinItems))
 	}
 	return raw
 }

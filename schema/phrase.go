@@ -62,7 +62,7 @@ var phrases = [...]phraseRow{
 	{keyword: "unevaluatedItems", before: "no item here"},
 	{keyword: "items", before: "no item here"},
 	{keyword: "additionalItems", value: tupleSize, of: "items"},
-	{keyword: "false", before: "nothing here"},
+	{keyword: "false", before: nothingHere},
 	{keyword: "oneOf", value: onlyOne},
 	{keyword: "$ref", before: "a schema that does not refer to itself"},
 }
@@ -125,11 +125,16 @@ func nameOf(name string) string {
 	return literal(name)
 }
 
+const nothingHere = "nothing here"
+
 const fitsExactlyOne = "a value that fits exactly one of the alternatives"
 
 func oneOf(v any) string {
 	values, _ := v.([]any)
-	if len(values) == 1 {
+	switch len(values) {
+	case 0:
+		return nothingHere
+	case 1:
 		return bounded(values, literal)
 	}
 	return fault.OneOf(bounded(values, literal))
@@ -150,7 +155,15 @@ func bounded[T any](all []T, say func(T) string) string {
 	return strings.Join(list, ", ")
 }
 
+// orList joins texts; what would make a phrase too long is left out.
 func orList(texts []string) string {
+	const others = " or others"
+	used := len(others)
+	for n, text := range texts {
+		if used += len(text) + 2; used > maxPhrase && n > 0 {
+			return strings.Join(texts[:n], ", ") + others
+		}
+	}
 	if len(texts) < 2 {
 		return strings.Join(texts, "")
 	}

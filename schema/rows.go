@@ -230,6 +230,9 @@ excluded_unless      | when  | | to be left out unless %
 skip_unless          | when  | | to be given when %
 
 @date-time           | | | a date and time as in 2006-01-02T15:04:05Z
+@date                | | | a date as in 2006-01-02
+@time                | | | a time as in 15:04:05Z
+@duration            | | | a duration as in PT1H30M
 @email               | | | an email address
 @uri                 | | | a URI
 @hostname            | | | a host name

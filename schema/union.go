@@ -16,7 +16,7 @@ import (
 //     left, its issues are the answer.
 //   - If each alternative only lacks members, the missing members are listed by alternative.
 //   - Otherwise the nearest alternative is explained: no wrong constants, then fewest issues right here, then
-//     fewest in all, then deepest, then first. One more issue says that there are other alternatives, unless
+//     one whose members are there, then fewest in all, then deepest, then first. One more issue says that there are other alternatives, unless
 //     the value right here fits this one alone or has the members of this one alone.
 //   - Where very many failures were compared for a reply, that there are alternatives is all that is said.
 //
@@ -160,12 +160,20 @@ func nearest(of []branch) (best branch, settled bool) {
 		return cmp.Or(
 			cmp.Compare(a.constants, b.constants),
 			cmp.Compare(a.right, b.right),
+			cmp.Compare(lacksShape(a), lacksShape(b)),
 			cmp.Compare(len(a.all), len(b.all)),
 			cmp.Compare(b.depth, a.depth),
 		)
 	})
 	alone := fitting == 1 && best.right == 0 || shaped == 1 && best.hasShape
 	return best, alone || best.isCommon(of)
+}
+
+func lacksShape(b branch) int {
+	if b.hasShape {
+		return 0
+	}
+	return 1
 }
 
 // isCommon reports whether all that is wrong by a branch is wrong by each.
@@ -200,10 +208,15 @@ func lacking(near []branch, v value) string {
 			}
 			names = append(names, f.lacks[1:])
 		}
-		if count += len(names); len(names) == 0 || count > maxListed {
+		if len(names) == 0 {
 			return ""
 		}
-		lists = appendNew(lists, membersNamed(names))
+		if count += len(names); count <= maxListed {
+			lists = appendNew(lists, membersNamed(names))
+		}
+	}
+	if count > maxListed {
+		lists = append(lists, "those of another alternative")
 	}
 	return clip(orList(lists))
 }
