@@ -9,8 +9,8 @@ import (
 
 // Page is a page of HTML, alone or within a server that shows other pages, too. The zero value stands alone.
 type Page struct {
-	// Home is the address of the page of all sessions; empty for none.
-	Home string
+	// Home is the address of the page of all sessions, and Inbox that of all questions; empty for none.
+	Home, Inbox string
 	// Live is the address of a stream of server-sent events. At each event "change" the page takes up what is
 	// new. Empty for a page that stays as it is.
 	Live string

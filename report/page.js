@@ -30,7 +30,7 @@
     k: () => go(-1, turns),
     G: () => scrollTo(0, document.documentElement.scrollHeight),
     l: () => byId("home")?.click(),
-    i: () => byId("answer")?.click(),
+    i: () => (byId("answer") ?? byId("inbox"))?.click(),
     f: () => byId("failures").click(),
     "/": () => byId("find").focus(),
     "?": () => { byId("keys").open = !byId("keys").open; byId("keys").firstElementChild.focus(); },

@@ -31,7 +31,7 @@ func (c *Console) session(w http.ResponseWriter, r *http.Request) {
 	}
 	defer in.Close()
 	named := url.Values{"id": {id}, "store": {store}}.Encode()
-	page := report.Page{Home: "/", Scrub: !c.settings.ShowSecrets, Secrets: secrets,
+	page := report.Page{Home: "/", Inbox: "/inbox", Scrub: !c.settings.ShowSecrets, Secrets: secrets,
 		Part: partOf(s), Only: r.URL.Query().Get("part"), Scheme: schemeOf(r)}
 	if page.Only == "" {
 		page.Live, page.Says = "/events?"+named, s.row.Says()
