@@ -18,6 +18,7 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/report/internal/look"
 	"github.com/retake-go/retake/report/internal/told"
 )
 
@@ -25,13 +26,16 @@ import (
 var pageText string
 
 //go:embed page.css
-var pageCSS string
+var ownCSS string
 
 //go:embed page.js
 var pageJS string
 
 //go:embed live.js
-var liveJS string
+var ownLiveJS string
+
+// The style sheet of the page, and the script that makes it live.
+var pageCSS, liveJS = look.CSS + ownCSS, look.JS + ownLiveJS
 
 var pageTemplate = template.Must(template.New("").Funcs(template.FuncMap{
 	"visible": visible, "scaled": share[time.Duration],

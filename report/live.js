@@ -1,4 +1,3 @@
-"use strict";
 {
   // A page that is live takes up what is new, and leaves folds, scroll and focus as they are.
   const byId = id => document.getElementById(id), live = byId("live"), parse = new DOMParser();
@@ -65,20 +64,14 @@
       if (again) { again = false; load(); }
     }
   };
-  // How long ago the latest event was, in at most two units, as the server writes it.
-  const ago = ms => {
-    const s = Math.max(0, Math.floor(ms / 1000)), two = n => String(n).padStart(2, "0");
-    for (const [size, big, unit, small] of [[86400, "d", 3600, "h"], [3600, "h", 60, "m"], [60, "m", 1, "s"]])
-      if (s >= size) return Math.floor(s / size) + big + two(Math.floor(s % size / unit)) + small;
-    return s + "s";
-  };
+  // How long ago the latest event was.
   const last = byId("last");
   const tick = () => {
     if (source && Date.now() - heardAt > 10000) {
       live.firstChild.textContent = "not live since " + new Date(heardAt).toISOString().slice(11, 19) + " UTC ";
       return;
     }
-    if (source && last?.dataset.t) last.textContent = ago(Date.now() + ahead - last.dataset.t);
+    if (source && last?.dataset.t) last.textContent = rough(Date.now() + ahead - last.dataset.t);
   };
   const open = () => {
     if (source || paused || document.hidden) return;

@@ -13,7 +13,7 @@ var Layers = [][]string{
 	{"session", "tool", "policy/file", "result"},
 	{"loop/machine", "internal/simulate", "limit/limiter"},
 	{"journal", "loop/observe", "loop/planner"},
-	{"loop/engine", "journal/inbox", "journal/sealed", "report/internal/told"},
+	{"loop/engine", "journal/inbox", "journal/sealed", "report/internal/look", "report/internal/told"},
 	{"loop"},
 	{"looptest", "loop/agent", "loop/engine/usercode"},
 	{"loop/degrade", "internal/fixture"},

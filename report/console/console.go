@@ -3,7 +3,7 @@ package console
 import (
 	"crypto/rand"
 	"crypto/subtle"
-	"embed"
+	_ "embed"
 	"errors"
 	"fmt"
 	"html/template"
@@ -17,6 +17,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/report/internal/look"
 )
 
 // Settings configure a [Console].
@@ -79,8 +80,11 @@ type Console struct {
 	streams atomic.Int64
 }
 
-//go:embed console.css console.js
-var files embed.FS
+//go:embed console.css
+var styles string
+
+//go:embed console.js
+var script string
 
 //go:embed console.html
 var pagesText string
@@ -99,7 +103,9 @@ func New(s Settings) (*Console, error) {
 	}
 	c.watch = newWatcher(s, c.clock, c.row)
 	c.routes.HandleFunc("GET /console.css", c.css)
-	c.routes.Handle("GET /console.js", http.FileServerFS(files))
+	c.routes.HandleFunc("GET /console.js", func(w http.ResponseWriter, _ *http.Request) {
+		write(w, "text/javascript", look.JS+script)
+	})
 	c.routes.HandleFunc("GET /{$}", c.list)
 	if s.Limits != nil {
 		c.routes.HandleFunc("GET /limits", c.limits)
@@ -215,6 +221,12 @@ func (c *Console) swap(w http.ResponseWriter, r *http.Request) {
 	to.RawQuery = query.Encode()
 	to.Path = "/" + strings.TrimLeft(to.Path, "/\\")
 	http.Redirect(w, r, to.String(), http.StatusSeeOther)
+}
+
+// write writes a text.
+func write(w http.ResponseWriter, kind, text string) {
+	w.Header().Set("Content-Type", kind+"; charset=utf-8")
+	_, _ = io.WriteString(w, text)
 }
 
 // show writes a page.

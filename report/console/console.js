@@ -1,17 +1,6 @@
-"use strict";
 {
   const by = id => document.getElementById(id);
   const live = by("live"), list = by("list"), moved = by("moved");
-
-  // Durations in at most two units, as the server writes them.
-  const two = n => String(n).padStart(2, "0");
-  const rough = ms => {
-    const s = Math.max(0, Math.floor(ms / 1000));
-    if (s < 60) return s + "s";
-    if (s < 3600) return Math.floor(s / 60) + "m" + two(s % 60) + "s";
-    if (s < 86400) return Math.floor(s / 3600) + "h" + two(Math.floor(s / 60) % 60) + "m";
-    return Math.floor(s / 86400) + "d" + two(Math.floor(s / 3600) % 24) + "h";
-  };
 
   let paused = false, source = null, ahead = 0, heard = 0, order = 0;
   const now = () => Date.now() + ahead;

@@ -1,8 +1,9 @@
 package console
 
 import (
-	"fmt"
 	"net/http"
+
+	"github.com/retake-go/retake/report/internal/look"
 )
 
 // schemeCookie remembers whether the pages are light or dark.
@@ -19,12 +20,11 @@ func schemeOf(r *http.Request) string {
 
 // css writes the style sheet, in the colours that were chosen.
 func (c *Console) css(w http.ResponseWriter, r *http.Request) {
-	text, _ := files.ReadFile("console.css") // it is embedded
-	w.Header().Set("Content-Type", "text/css; charset=utf-8")
-	_, _ = w.Write(text)
+	text := look.CSS + styles
 	if scheme := schemeOf(r); scheme != "" {
-		fmt.Fprintf(w, "html { color-scheme: %s; }\n", scheme)
+		text += "html { color-scheme: " + scheme + "; }\n"
 	}
+	write(w, "text/css", text)
 }
 
 // scheme remembers the colours that were chosen, and leads to the list.
