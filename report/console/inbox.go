@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
@@ -73,15 +72,14 @@ func (c *Console) pending(ctx context.Context) (all []pending) {
 			all = append(all, pending{&s.asks[n], s, given[s.asks[n].ID]})
 		}
 	}
-	last := func(a pending) bool { return a.Kind != machine.AskDoubt }
-	slices.SortStableFunc(all, func(a, b pending) int {
-		switch {
-		case last(a) != last(b) && last(b):
-			return -1
-		case last(a) != last(b):
-			return 1
+	rank := func(a pending) int {
+		if a.Kind == machine.AskDoubt {
+			return 0
 		}
-		return cmp.Or(deadline(a.Ask).Compare(deadline(b.Ask)), cmp.Compare(a.in.id, b.in.id),
+		return 1
+	}
+	slices.SortStableFunc(all, func(a, b pending) int {
+		return cmp.Or(rank(a)-rank(b), deadline(a.Ask).Compare(deadline(b.Ask)), cmp.Compare(a.in.id, b.in.id),
 			cmp.Compare(a.ID, b.ID))
 	})
 	return all
@@ -135,27 +133,8 @@ type question struct {
 	now     time.Time
 }
 
-// UntilMS is the deadline for the script, and Left how long that is.
-func (q *question) UntilMS() string { return ms(q.Deadline) }
-func (q *question) Left() string {
-	if q.Deadline.IsZero() {
-		return ""
-	}
-	return several.Rough(q.Deadline.Sub(q.now))
-}
-
-// AskedMS is when the question was asked, for the script, and Soon the attribute of a time of which little is
-// left.
-func (q *question) AskedMS() string         { return ms(q.At) }
-func (q *question) Soon() template.HTMLAttr { return lowTime(q.At, q.Deadline, q.now) }
-
-// lowTime is the attribute of a time of which little is left until a deadline.
-func lowTime(from, until, now time.Time) template.HTMLAttr {
-	if !from.IsZero() && now.Before(until) && several.Low(until.Sub(now), until.Sub(from)) {
-		return ` class="soon"`
-	}
-	return ""
-}
+// Due is the time that passes.
+func (q *question) Due() due { return due{q.At, q.Deadline, q.now} }
 
 // Mark is the mark of the question in the list of questions, and Stands what is said of it there.
 func (q *question) Mark() string {

@@ -127,12 +127,31 @@ func ms(at time.Time) string {
 	return strconv.FormatInt(at.UnixMilli(), 10)
 }
 
-// LastMS and UntilMS are times for the script.
-func (r *row) LastMS() string  { return ms(r.Last) }
-func (r *row) UntilMS() string { return ms(r.Until) }
+// LastMS is the time of the latest event for the script.
+func (r *row) LastMS() string { return ms(r.Last) }
 
-// AskedMS is when the question was asked whose time passes, for the script; empty for none.
-func (r *row) AskedMS() string { return ms(r.asked) }
+// due is a time that passes, from one time, which may be unknown, until another.
+type due struct{ from, until, now time.Time }
+
+// UntilMS and AskedMS are its end and its beginning for the script.
+func (d due) UntilMS() string { return ms(d.until) }
+func (d due) AskedMS() string { return ms(d.from) }
+
+// Left is how long it lasts; empty if it is over.
+func (d due) Left() string {
+	if d.until.Before(d.now) {
+		return ""
+	}
+	return several.Rough(d.until.Sub(d.now))
+}
+
+// Soon is the attribute of a time of which less than a tenth is left.
+func (d due) Soon() template.HTMLAttr {
+	if !d.from.IsZero() && d.now.Before(d.until) && several.Low(d.until.Sub(d.now), d.until.Sub(d.from)) {
+		return ` class="soon"`
+	}
+	return ""
+}
 
 // cell is a row with the time as of which it is shown.
 type cell struct {
@@ -155,8 +174,8 @@ func (c cell) Class() string {
 // maxIndent is how deep rows are moved to the right.
 const maxIndent = 3
 
-// Soon is the attribute of a question's time of which less than a tenth is left.
-func (c cell) Soon() template.HTMLAttr { return lowTime(c.asked, c.Until, c.now) }
+// Due is the time that passes.
+func (c cell) Due() due { return due{c.asked, c.Until, c.now} }
 
 // More says how many rows after this one are folded; Unfold is the address that shows them.
 func (c cell) More() string {
@@ -167,20 +186,12 @@ func (c cell) More() string {
 }
 func (c cell) Unfold() string { return c.unfold }
 
-// Ago is how long ago the latest event was, Left how long the wait or question lasts, Start when the run
-// began.
+// Ago is how long ago the latest event was, and Start when the run began.
 func (c cell) Ago() string {
 	if c.Last.IsZero() {
 		return ""
 	}
 	return several.Rough(c.now.Sub(c.Last))
-}
-
-func (c cell) Left() string {
-	if c.Until.IsZero() || c.Until.Before(c.now) {
-		return ""
-	}
-	return several.Rough(c.Until.Sub(c.now))
 }
 
 func (c cell) Start() string {
