@@ -130,11 +130,11 @@ const correct machine.Ruling = "correct"
 
 // take makes an answer of what was entered. It reports whether it can be sent; what is wrong stands in the
 // question.
-func (q *question) take(said *machine.Response, in map[string][]string) bool {
-	q.Words, q.Result, q.Policy, q.Verdict = said.Words, first(in["result"]), first(in["policy"]), said.Verdict
+func (q *question) take(said *machine.Response, in url.Values) bool {
+	q.Words, q.Result, q.Policy, q.Verdict = said.Words, in.Get("result"), in.Get("policy"), said.Verdict
 	fail := func(at *string, why string) bool { *at = why; return false }
 	arguments, changed, fits := q.Form.take(in)
-	if n, err := strconv.Atoi(first(in["draft"])); err == nil && n >= 0 && n < len(drafts) {
+	if n, err := strconv.Atoi(in.Get("draft")); err == nil && n >= 0 && n < len(drafts) {
 		q.Words, q.Drafted = drafts[n], true
 		return false
 	}
@@ -207,13 +207,6 @@ func (l *validLayer) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	return l.Validate()
-}
-
-func first(all []string) string {
-	if len(all) == 0 {
-		return ""
-	}
-	return all[0]
 }
 
 // heard finds a session and the store that takes what is said to it. Without one it says why nothing was sent,

@@ -72,14 +72,9 @@ func (c *Console) pending(ctx context.Context) (all []pending) {
 			all = append(all, pending{&s.asks[n], s, given[s.asks[n].ID]})
 		}
 	}
-	rank := func(a pending) int {
-		if a.Kind == machine.AskDoubt {
-			return 0
-		}
-		return 1
-	}
 	slices.SortStableFunc(all, func(a, b pending) int {
-		return cmp.Or(rank(a)-rank(b), deadline(a.Ask).Compare(deadline(b.Ask)), cmp.Compare(a.in.id, b.in.id),
+		return cmp.Or(sooner(a.Kind == machine.AskDoubt)-sooner(b.Kind == machine.AskDoubt),
+			deadline(a.Ask).Compare(deadline(b.Ask)), cmp.Compare(a.in.id, b.in.id),
 			cmp.Compare(a.ID, b.ID))
 	})
 	return all

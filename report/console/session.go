@@ -134,16 +134,16 @@ func earlierCalls(st *machine.State, tool string) (all []projection.Call) {
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b projection.Call) int {
-		switch {
-		case a.InDoubt && !b.InDoubt:
-			return -1
-		case b.InDoubt && !a.InDoubt:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(all, func(a, b projection.Call) int { return sooner(a.InDoubt) - sooner(b.InDoubt) })
 	return slices.Clone(all[:min(len(all), maxEarlier)])
+}
+
+// sooner puts what holds before what does not.
+func sooner(holds bool) int {
+	if holds {
+		return 0
+	}
+	return 1
 }
 
 func countDoubts(asks []machine.Ask) (n int) {
