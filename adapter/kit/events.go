@@ -26,7 +26,11 @@ func Events(body io.Reader, take func(data []byte) (last bool, err error)) (mark
 	if err := lines.Err(); err != nil {
 		return false, err
 	}
-	if len(e.data) > 0 && !bytes.HasPrefix(bytes.TrimSpace(e.data), []byte(doneMark)) && cut(e.data) {
+	switch left := bytes.TrimSpace(e.data); {
+	case len(left) == 0 || bytes.HasPrefix(left, []byte(doneMark)):
+	case bytes.HasPrefix([]byte(doneMark), left):
+		e.data = nil // the mark is cut off, and all came before it
+	case cut(left):
 		return false, ErrEnded
 	}
 	if err := e.end(); err != nil {
@@ -162,10 +166,12 @@ func (e *events) give(data []byte) (err error) {
 	return err
 }
 
-// isField reports whether a line is empty, a comment, a field of an event, or the beginning of the field
-// data.
+// fields are those of an event.
+var fields = []string{"data", "event", "id", "retry"}
+
+// isField reports whether a line is empty, a comment, a field of an event, or the beginning of one.
 func isField(line []byte) bool {
 	name, _, found := strings.Cut(string(line), ":")
-	return name == "" || slices.Contains([]string{"event", "id", "retry"}, name) || !found &&
-		strings.HasPrefix("data", name)
+	return name == "" || found && slices.Contains(fields, name) ||
+		!found && slices.ContainsFunc(fields, func(f string) bool { return strings.HasPrefix(f, name) })
 }

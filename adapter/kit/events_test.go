@@ -31,6 +31,8 @@ func TestEventsAreReadAsServersWriteThem(t *testing.T) {
 		"cut off":               {"data: {\"a\":1}\n\ndata: {\"b\":", `{"a":1}`, false, kit.ErrEnded},
 		"an object in no event": {"data: {\"a\":1}\n\n{\n  \"error\": {\n    \"code\": 503\n  }\n}\n", "{\"a\":1}{\n  \"error\": {\n    \"code\": 503\n  }\n}", false, nil},
 		"half of one":           {"data: {\"a\":1}\n\n{\"error\":", `{"a":1}`, false, kit.ErrEnded},
+		"half of the mark":      {"data: {\"a\":1}\n\ndata: [DO", `{"a":1}`, false, nil},
+		"half of a field":       {"even", "", false, nil},
 		// https://github.com/anomalyco/opencode/issues/50871
 		"comments in data":    {"data: : keepalive\n\ndata: {\"a\":1}\n\n", `{"a":1}`, false, nil},
 		"pings":               {"event: ping\ndata: \"\"\n\nevent: heartbeat\ndata: 12:00\n\ndata: {\"a\":1}\n\n", `{"a":1}`, false, nil},
