@@ -59,7 +59,7 @@ var duties = []struct {
 	test func(*testing.T, Config)
 }{
 	{"requests", requests}, {"shortened", shortened}, {"bounds", bounds}, {"replies", replies}, {"bodies", bodies},
-	{"errors", statuses}, {"cuts", cuts}, {"redirects", redirects},
+	{"errors", statuses}, {"cuts", cuts}, {"every cut", everyCut}, {"redirects", redirects},
 	{"keys", keys}, {"wire", wire}, {"story", stories},
 }
 

@@ -17,12 +17,13 @@
 //	bodies     a good response without a reply is an error of one class
 //	errors     a refusal is an error of its class with its rate limits, and nothing is asked twice
 //	cuts       a response that breaks, over HTTP/1.1 or HTTP/2, is of class network
+//	every cut  so is each good response of the scripts that is cut anywhere, and it is no reply
 //	redirects  the key goes to no other host, port or scheme
 //	keys       a key that a server repeats is in no error, failure or journal
 //	wire       scripts of one call: golden requests and outcomes
 //	story      scripts of a whole run: the session is the same for every provider
 //
-// The last two need [Config].Scripts. `go test . -args -rewrite` rewrites their golden sections: check the
+// The last two, and every cut, need [Config].Scripts. `go test . -args -rewrite` rewrites their golden sections: check the
 // diff, and commit only what you understand. [Serve] plays responses for other tests.
 //
 // # Files
