@@ -60,8 +60,8 @@ func (s *Session) Say(w Words) error {
 	return ErrNotHeld
 }
 
-// Hearing passes the messages of [Session.Say] to toRun, until [Driver.Release]. Only the run that acquired
+// Hearing passes the messages of [Session.Say] to hear, until [Driver.Release]. Only the run that acquired
 // the session may call it.
-func (d Driver) Hearing(toRun func(Words) error) {
-	d.s.toRun.Store(&toRun)
+func (d Driver) Hearing(hear func(Words) error) {
+	d.s.toRun.Store(&hear)
 }
