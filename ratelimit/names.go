@@ -57,8 +57,11 @@ func (k key) name() string {
 	if k.period == 0 || k.family == ietfNamed {
 		return k.base
 	}
-	return k.base + "_per_" + k.period.String()
+	return k.base + per + k.period.String()
 }
+
+// per stands between a name and its period. The name itself may have one too: "requests_per_model".
+const per = "_per_"
 
 // periods are the lengths with a name, and how headers write them.
 var periods = [...]struct {
@@ -109,8 +112,11 @@ func (p period) String() string {
 // neither tells it, and at most a month. A Period below a millisecond counts as none.
 func (w Window) Length() time.Duration {
 	p := w.Period.Duration
-	if _, word, _ := strings.Cut(w.Name, "_per_"); p < time.Millisecond {
-		p = periodNamed(word).length()
+	if p < time.Millisecond {
+		p = 0
+		if at := strings.LastIndex(w.Name, per); at >= 0 {
+			p = periodNamed(w.Name[at+len(per):]).length()
+		}
 	}
 	return min(p, month.length())
 }

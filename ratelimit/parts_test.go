@@ -55,11 +55,13 @@ func TestTheLengthOfAWindow(t *testing.T) {
 		{"tokens_per_month", 0, 30 * 24 * time.Hour},
 		{"requests_per_5h", 0, 5 * time.Hour},
 		{"requests_per_400d", 0, 30 * 24 * time.Hour},
+		{"requests_per_model_per_day", 0, 24 * time.Hour}, // as of x-ratelimit-limit-requests-per-model-per-day
 		{"burst", 10 * time.Second, 10 * time.Second},
 		{"requests_per_minute", 10 * time.Second, 10 * time.Second},
 		{"requests_per_minute", time.Microsecond, time.Minute},
 		{"requests", 0, 0},
 		{"requests_per_seat", 0, 0},
+		{"5h", 0, 0},
 		{"requests_per_-5h", 0, 0},
 		{"requests_per_99999999999999999999d", 0, 30 * 24 * time.Hour},
 	} {
