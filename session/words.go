@@ -31,15 +31,17 @@ const maxText = 256 << 10
 
 // Validate returns what is wrong with the message.
 func (w *Words) Validate() error {
+	wrong := func(field, want string) error { return fmt.Errorf("user's message: %s: %s", field, want) }
+	printable := fmt.Sprintf("give at most %d bytes of printable text", canon.MaxID)
 	switch {
 	case strings.TrimSpace(w.Text) == "":
-		return badConfig("text", "must not be empty")
+		return wrong("text", "must not be empty")
 	case len(w.Text) > maxText:
-		return badConfig("text", fmt.Sprintf("has %d bytes, and %d are allowed", len(w.Text), maxText))
+		return wrong("text", fmt.Sprintf("has %d bytes, and %d are allowed", len(w.Text), maxText))
 	case canon.CheckID("id", w.ID) != nil:
-		return badConfig("id", "give printable text")
+		return wrong("id", printable)
 	case canon.CheckID("by", w.By) != nil:
-		return badConfig("by", "give printable text")
+		return wrong("by", printable)
 	}
 	return nil
 }
