@@ -10,11 +10,12 @@ import (
 
 // Words are a user's message to a run that is under way. The zero value is not valid.
 type Words struct {
-	// ID is unique among the messages of a run; [Session.Say] makes one if it is empty.
+	// ID is unique among the messages of a run: at most 256 bytes of printable text. [Session.Say] makes one
+	// if it is empty.
 	ID string `json:"id" redact:"keep"`
 	// Text is the message, of 1 byte to 256 KiB.
 	Text string `json:"text" redact:"text"`
-	// By names the author; it may be empty. At is when it was said.
+	// By names the author, within the bounds of ID; it may be empty. At is when it was said.
 	By string    `json:"by,omitempty" redact:"keep"`
 	At time.Time `json:"at,omitzero"`
 	// Stop abandons a model call that is under way, and asks again with the message. Calls that wait for a
