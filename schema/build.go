@@ -186,18 +186,19 @@ func (b *builder) mapping(path string, at *spot, rules *ruleSet, checked bool) (
 	}
 	at.each = each
 	n := &jsonschema.Schema{Type: "object", AdditionalProperties: values}
-	if checked && rules.keys != nil {
-		n.PropertyNames, at.key, err = b.value(path+"[key]", at.typ.Key(), rules.keys, true, nil)
-		if err != nil {
-			return nil, err
-		}
+	keys := cmp.Or(rules.keys, &ruleSet{})
+	if _, describes := reflect.New(at.typ.Key()).Interface().(describer); describes || checked && rules.keys != nil {
+		n.PropertyNames, at.key, err = b.value(path+"[key]", at.typ.Key(), keys, checked, nil)
 	}
-	return n, nil
+	return n, err
 }
+
+// describer is the optional method by which a type says what its values are.
+type describer interface{ JSONSchema() *jsonschema.Schema }
 
 // describeType adds to the schema of a type that is no struct what its own methods say.
 func describeType(n *jsonschema.Schema, t reflect.Type) error {
-	if own, ok := reflect.New(t).Interface().(interface{ JSONSchema() *jsonschema.Schema }); ok {
+	if own, ok := reflect.New(t).Interface().(describer); ok {
 		said := own.JSONSchema()
 		if said == nil {
 			return fmt.Errorf("schema: method JSONSchema of %s returns nil", t)

@@ -205,21 +205,23 @@ var sharedTone = &jsonschema.Schema{Type: "string", Enum: []any{"warm", "cool"},
 // A type needs no decoder of its own to say what its values are.
 func TestMethodsDescribeAnyType(t *testing.T) {
 	type all struct {
-		Tone  tone   `json:"tone"`
-		Maybe *tone  `json:"maybe"`
-		Tones []tone `json:"tones" validate:"dive,required"`
-		Kilo  weight `json:"kilo" validate:"min=1"`
-		Words words  `json:"words" validate:"max=1"`
+		Tone   tone         `json:"tone"`
+		Maybe  *tone        `json:"maybe"`
+		Tones  []tone       `json:"tones" validate:"dive,required"`
+		Kilo   weight       `json:"kilo" validate:"min=1"`
+		ByTone map[tone]int `json:"byTone,omitempty"`
+		Words  words        `json:"words" validate:"max=1"`
 	}
 	typed, err := schema.For[all]()
 	require.NoError(t, err)
 	assert.Equal(t, `{"properties":{"tone":{"type":"string","enum":["warm","cool"],"x-own":1},"maybe":{"enum":["warm","cool",null],"type":["string","null"],"x-own":1},`+
 		`"tones":{"items":{"type":"string","enum":["warm","cool"],"minLength":1,"x-own":1},"type":"array"},"kilo":{"type":"integer","maximum":9,"minimum":1},`+
+		`"byTone":{"additionalProperties":{"type":"integer"},"propertyNames":{"type":"string","enum":["warm","cool"],"x-own":1},"type":"object"},`+
 		`"words":{"items":{"type":"string"},"type":"array","maxItems":1,"description":"Some words."}},"additionalProperties":false,"type":"object","required":["tone","tones","kilo","words"]}`,
 		string(typed.Schema().JSON()))
-	_, issues := typed.Decode([]byte(`{"tone":"loud","maybe":null,"tones":["cool",""],"kilo":10,"words":["a","b"]}`))
+	_, issues := typed.Decode([]byte(`{"tone":"loud","maybe":null,"tones":["cool",""],"kilo":10,"words":["a","b"],"byTone":{"loud":1,"warm":2}}`))
 	assert.Equal(t, []string{
-		"kilo: expected at most 9, got integer [maximum schema]", `tone: expected one of "warm", "cool", got string [enum schema]`,
+		`byTone/loud: expected a member name that is one of "warm", "cool" [propertyNames schema]`, "kilo: expected at most 9, got integer [maximum schema]", `tone: expected one of "warm", "cool", got string [enum schema]`,
 		`tones/1: expected one of "warm", "cool", got string [enum schema]`, "words: expected at most 1 item, got array [maxItems schema]",
 	}, lines(issues))
 	assert.Equal(t, &jsonschema.Schema{Type: "string", Enum: []any{"warm", "cool"}, Extras: map[string]any{"x-own": 1}}, sharedTone)
