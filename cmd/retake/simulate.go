@@ -97,6 +97,9 @@ func (s *simulation) run(e *env) error {
 		all = append(all, simulate.Played{Limiter: settings.Limiter, Result: result})
 	}
 	if s.svg != "" {
+		if isSame(s.svg, s.file) {
+			return misused("-svg: %s is the file with the fleet: give another", s.svg)
+		}
 		if err := os.WriteFile(s.svg, []byte(simulate.Plot(all)), 0o644); err != nil {
 			return misused("-svg: %w: give a file that can be written", err)
 		}
