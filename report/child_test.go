@@ -292,3 +292,13 @@ func TestWhatAnAgentCostIsOneRow(t *testing.T) {
 		"|in all||600|0|60",
 	}, rows)
 }
+
+// Of a run whose calls are under way the tools are named.
+func TestAnUnfinishedRunSaysWhatItRuns(t *testing.T) {
+	whole := nestedRuns(t).Text("trip")
+	at := bytes.Index(whole, []byte(`"kind":"run_tools"`))
+	end := at + bytes.IndexByte(whole[at:], '\n') + 1
+	var out strings.Builder
+	require.NoError(t, report.Text(&out, bytes.NewReader(whole[:end]), report.Style{}))
+	assert.Contains(t, out.String(), "unfinished: runs guide\n")
+}

@@ -69,10 +69,11 @@ type runView struct {
 	Tone, Result, Outcome string
 	// Doubt is the id of the section with the first call that is in doubt.
 	Doubt string
-	// Empty is set if the run is done and its answer is empty.
-	Empty   bool
-	Request []*textView
-	About   [][2]string
+	// Empty is set if the run is done and its answer is empty, and Told if it goes on, and the page says so
+	// above.
+	Empty, Told bool
+	Request     []*textView
+	About       [][2]string
 	// Spent says what the run took, and Costs what each attempt did; empty if none is known. Price is what
 	// all cost together, in a few words.
 	Spent, Price string
@@ -190,6 +191,7 @@ func (within *Page) view(s *scan, all *kept, runs []*run, omitted int) *pageView
 		p.Title = r.header.Session
 		v := r.view(byRun[r.number], within)
 		v.Outcome = within.scrub(v.Outcome)
+		v.Told = within.Says != "" && r == runs[len(runs)-1] && r.underWay() != ""
 		p.Runs = append(p.Runs, v)
 	}
 	return p

@@ -233,7 +233,7 @@ func (r *run) underWay() string {
 	case r.asked.Kind == "":
 		text = "nothing was begun"
 	case r.asked.Kind == machine.RunTools && len(r.tools) > 0:
-		text = "under way are " + listed(r.tools, func(t machine.ToolRun) string { return t.Tool })
+		text = "runs " + listed(r.tools, func(t machine.ToolRun) string { return t.Tool })
 	case r.asked.Kind == machine.WaitUntil:
 		text = r.asked.String() + ", until " + r.asked.Wait.Until.UTC().Format(time.RFC3339Nano)
 	default:
