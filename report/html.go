@@ -29,13 +29,13 @@ var pageText string
 var ownCSS string
 
 //go:embed page.js
-var pageJS string
+var ownJS string
 
 //go:embed live.js
-var ownLiveJS string
+var liveJS string
 
-// The style sheet of the page, and the script that makes it live.
-var pageCSS, liveJS = look.CSS + ownCSS, look.JS + ownLiveJS
+// The style sheet and the script of the page.
+var pageCSS, pageJS = look.CSS + ownCSS, look.JS + ownJS
 
 var pageTemplate = template.Must(template.New("").Funcs(template.FuncMap{
 	"visible": visible, "scaled": share[time.Duration],

@@ -1,4 +1,3 @@
-"use strict";
 {
   // A long text is scrolled to the first part of it that fails.
   const show = within => {
@@ -40,12 +39,7 @@
       for (const d of all) d.open = open;
     },
   };
-  addEventListener("keydown", e => {
-    if (e.target.closest?.("input:not([type=checkbox]), textarea, select, [contenteditable]")) return;
-    if (!byId("keyed")?.checked || e.ctrlKey || e.metaKey || e.altKey || !keys[e.key]) return;
-    keys[e.key]();
-    e.preventDefault();
-  });
+  onKeys(keys, byId("keyed"));
   addEventListener("click", e => { if (e.target.matches?.(".opens")) keys.o(); });
   // Turns without the text that is looked for are hidden, and so are their lines in the list.
   byId("find")?.addEventListener("input", () => {

@@ -110,6 +110,12 @@ func TestTheConsoleInABrowser(t *testing.T) {
 		tab.Click("#keyed")
 		assert.Equal(t, on, tab.Text(`document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "/", bubbles: true, cancelable: true}))`))
 	}
+	tab.Click("#keyed") // who switches keys off has them off on the pages of sessions, too
+	tab.Go(server.URL+"/session?id=trip-1", `document.getElementById("inbox")`)
+	assert.Equal(t, "false", tab.Text(`document.getElementById("keyed").checked`))
+	assert.Equal(t, "true", tab.Text(`document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "f", bubbles: true, cancelable: true}))`))
+	tab.Text(`document.getElementById("keyed").click()`)
+	tab.Go(server.URL+"/", `document.querySelectorAll("#list tr[id]").length === 6`)
 	goesOn()
 	tab.Until(`document.getElementById("s0-trip-9").innerText.includes("Cara")`)
 	tab.Until(`document.title === "(3) retake"`)

@@ -155,14 +155,6 @@
     l: () => { location.href = "/"; },
     "?": () => { by("keys").open = !by("keys").open; by("keys").firstElementChild.focus(); },
   };
-  const keyed = by("keyed"), off = "retake-no-keys";
-  if (keyed) {
-    keyed.checked = !localStorage[off];
-    keyed.onchange = () => { if (keyed.checked) delete localStorage[off]; else localStorage[off] = 1; };
-  }
-  addEventListener("keydown", e => {
-    if (localStorage[off] || e.ctrlKey || e.metaKey || e.altKey || e.target.closest("input:not([type=checkbox]), textarea, select")) return;
-    if (keys[e.key]) { keys[e.key](); e.preventDefault(); }
-  });
+  onKeys(keys, by("keyed"));
   if (by("keys")) by("keys").hidden = false;
 }

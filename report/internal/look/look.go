@@ -8,7 +8,7 @@ import _ "embed"
 //go:embed base.css
 var CSS string
 
-// JS writes durations. It comes before the script of a page that is live.
+// JS writes durations, and listens to keys. It comes before the script of a page.
 //
 //go:embed base.js
 var JS string
