@@ -371,15 +371,21 @@ func (l *file) replaceClosed(made *os.File, lines []byte) error {
 
 // Close implements [Log]. It removes an empty file, if it is still there.
 func (l *file) Close() error {
-	if l.f == nil || errors.Is(l.broken, errDeleted) && !l.on.movesOpen {
+	if l.f == nil {
 		return nil
 	}
 	size, err := l.size()
 	if err != nil || size > 0 || l.broken != nil || inPlace(l.f, l.path) != nil {
 		return l.f.Close()
 	}
-	if l.on.movesOpen {
-		return errors.Join(os.Remove(l.path), l.f.Close())
+	return l.remove()
+}
+
+// remove removes the file and closes it, for good.
+func (l *file) remove() error {
+	f := l.f
+	if l.f = nil; l.on.movesOpen { // until it is closed nobody else has the name
+		return errors.Join(os.Remove(l.path), f.Close())
 	}
-	return errors.Join(l.f.Close(), os.Remove(l.path))
+	return errors.Join(f.Close(), os.Remove(l.path))
 }

@@ -144,12 +144,7 @@ func (l *file) delete() error {
 		return err
 	}
 	l.broken = errDeleted
-	if l.on.movesOpen {
-		err = os.Remove(l.path)
-	} else {
-		err = errors.Join(l.f.Close(), os.Remove(l.path))
-	}
-	return errors.Join(err, l.on.syncFolder(string(dir)))
+	return errors.Join(l.remove(), l.on.syncFolder(string(dir)))
 }
 
 // sweepInbox removes what dead processes left in an inbox, and the inbox if it is empty.

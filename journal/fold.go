@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -396,12 +397,11 @@ func (f *Fold) asked(said []message.Message) (err error) {
 
 // restoreDigests continues the digests of a conversation.
 func (f *Fold) restoreDigests(s Snapshot) error {
-	const no = "snapshot: %s: %.64q is not a digest of %d hexadecimal digits"
-	if len(s.Said) != hashLen {
-		return fmt.Errorf(no, "said", s.Said, hashLen)
-	}
-	if len(s.Cuts) != 0 && len(s.Cuts) != hashLen {
-		return fmt.Errorf(no, "cuts", s.Cuts, hashLen)
+	for _, of := range [...]struct{ name, digest string }{{"said", s.Said}, {"cuts", cmp.Or(s.Cuts, s.Said)}} {
+		if len(of.digest) != hashLen {
+			return fmt.Errorf("snapshot: %s: %.64q is not a digest of %d hexadecimal digits", of.name, of.digest,
+				hashLen)
+		}
 	}
 	copy(f.digests.said[:], s.Said)
 	f.digests.cuts = []byte(s.Cuts)

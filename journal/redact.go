@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -175,32 +176,27 @@ func (r *redactor) keep(text string, isJSON bool) (string, error) {
 
 // restored returns a record with what its marks stand for.
 func restored(ctx context.Context, from Transcripts, session string, rec Record) (Record, error) {
-	lookup := func(m mark) ([]byte, error) {
-		left, err := from.Lookup(ctx, session, m.Digest)
-		if err != nil {
-			return nil, fmt.Errorf("%w: what is left out as %s cannot be had: %w", ErrRedacted, m.Digest, err)
+	lookup := func(text string) (left []byte, m mark, err error) {
+		m, marked := parseMark(text)
+		if !marked {
+			return nil, m, nil
 		}
-		return left, nil
+		if left, err = from.Lookup(ctx, session, m.Digest); err != nil {
+			err = fmt.Errorf("%w: what is left out as %s cannot be had: %w", ErrRedacted, m.Digest, err)
+		}
+		return left, m, err
 	}
 	w := rewriter{
 		value: func(_ []string, _ jsontext.Value, text string) ([]byte, error) {
-			m, ok := parseMark(text)
-			if !ok {
-				return nil, nil
-			}
-			left, err := lookup(m)
-			if err != nil || m.JSON {
+			left, m, err := lookup(text)
+			if left == nil || m.JSON || err != nil {
 				return left, err
 			}
 			return canon.Marshal(string(left))
 		},
 		name: func(_ []string, name string) (string, error) {
-			m, ok := parseMark(name)
-			if !ok {
-				return name, nil
-			}
-			left, err := lookup(m)
-			return string(left), err
+			left, _, err := lookup(name)
+			return cmp.Or(string(left), name), err
 		},
 	}
 	raw, err := canon.AppendDeclared(nil, &rec)

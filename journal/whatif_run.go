@@ -121,20 +121,18 @@ func (r *counterfactualRun) nobodyAnswers(o *occurrence) {
 
 // responded returns a recorded answer for the question of the run that asks the same.
 func (r *counterfactualRun) responded(o *occurrence) (ev machine.Event, ok bool) {
-	was := slices.IndexFunc(o.asked.Asks, func(a machine.Ask) bool { return a.ID == o.ev.Response.Question })
-	if was < 0 {
-		return o.ev, false
-	}
-	for _, a := range r.asked.Asks {
-		if b := &o.asked.Asks[was]; a.Kind == b.Kind && a.Tool == b.Tool && a.Index == b.Index &&
-			bytes.Equal(a.Arguments, b.Arguments) {
-			ev = o.ev
-			ev.Response = new(*o.ev.Response)
-			ev.Response.Question = a.ID
-			return ev, true
+	ev = o.ev
+	for _, was := range o.asked.Asks {
+		for _, is := range r.asked.Asks {
+			if was.ID == o.ev.Response.Question && was.Kind == is.Kind && was.Tool == is.Tool &&
+				was.Index == is.Index && bytes.Equal(was.Arguments, is.Arguments) {
+				ev.Response = new(*ev.Response)
+				ev.Response.Question = is.ID
+				return ev, true
+			}
 		}
 	}
-	return o.ev, false
+	return ev, false
 }
 
 // wake ends the waits before the run's next request, grants it, and skips notices for which the record has no
