@@ -14,8 +14,8 @@ import (
 // HTTPClient returns a client for servers over HTTP. It works as base, except that a response to a call with
 // status 408, 429 or 5xx is a [fault.TransportError] with the wait that the server asks for. The SDK itself
 // only puts the status into a text, so that no call would be retried. A 404 to a session is always the end of
-// that session, so that [WithReconnect] opens another; so is the 400 of servers of other SDKs that say so in
-// their words. A nil base is [http.DefaultClient]. base is not changed, and the client is as safe for
+// that session, so that [WithReconnect] opens another; so is the 400 or 401 of servers of other SDKs that say
+// so in their words. A nil base is [http.DefaultClient]. base is not changed, and the client is as safe for
 // concurrent use as base is.
 //
 //	&sdk.StreamableClientTransport{Endpoint: url, HTTPClient: mcp.HTTPClient(nil)}
@@ -61,15 +61,15 @@ func (s statuses) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, &fault.TransportError{Class: f.Class, RetryAfter: f.RetryAfter, Final: f.Final, Cause: cause}
 }
 
-// noSession is what servers of the SDKs for Python, TypeScript and Go (mcp-go) say with a status of 400 to
-// the id of a session that they do not know.
+// noSession is what servers of the SDKs for Python, TypeScript, Go (mcp-go) and Rust say with a status of 400,
+// or 401, to the id of a session that they do not know.
 var noSession = [][]byte{[]byte("No valid session ID"), []byte("Bad Request: Server not initialized"),
-	[]byte("Invalid session ID")}
+	[]byte("Invalid session ID"), []byte("Session not found")}
 
 // forgotten reports whether a server says that it does not know the session of a request. It leaves the body
 // to be read.
 func forgotten(resp *http.Response) bool {
-	if resp.StatusCode != http.StatusBadRequest {
+	if resp.StatusCode != http.StatusBadRequest && resp.StatusCode != http.StatusUnauthorized {
 		return resp.StatusCode == http.StatusNotFound
 	}
 	read, _ := io.ReadAll(io.LimitReader(resp.Body, maxRefusal)) // what came before it broke will do

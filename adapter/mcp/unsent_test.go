@@ -138,6 +138,9 @@ func TestASessionThatIsGoneIsOpenedAgain(t *testing.T) {
 		"TypeScript, by hand":        {http.StatusBadRequest, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID or not an initialize request"},"id":null}`},
 		"mcp-go":                     {http.StatusBadRequest, "Invalid session ID"},
 		"TypeScript":                 {http.StatusBadRequest, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}`},
+		// https://github.com/modelcontextprotocol/rust-sdk/issues/689
+		"Rust":        {http.StatusUnauthorized, "Unauthorized: Session not found"},
+		"by its code": {http.StatusBadRequest, `{"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":null}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var calls int
