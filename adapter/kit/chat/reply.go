@@ -41,7 +41,7 @@ func endOf(choice kit.Object) string {
 
 func (m *Model) chatCodec(req loop.Request) codec {
 	return &chatReply{wireNames: namesOf(req.Tools), echo: m.echo, takesID: m.takesID, from: m.origin(),
-		told: m.cfg.OnResponse != nil}
+		most: kit.Least(m.cfg.MaxTokens, req.MaxOutputTokens), told: m.cfg.OnResponse != nil}
 }
 
 // chatReply reads one response of the Chat Completions API.
@@ -51,7 +51,9 @@ type chatReply struct {
 	// takesID reports whether another conversation could have an id.
 	takesID func(string) bool
 	from    kit.Origin
-	parts   chatParts
+	// most is the bound of the reply in tokens; 0 for none.
+	most  int64
+	parts chatParts
 	// odd is the latest event of a stream that is no part of a reply.
 	odd json.RawMessage
 	// told is set if somebody wants the extras.
@@ -450,6 +452,9 @@ func (r *chatReply) reply() (message.Reply, error) {
 	}
 	kit.NameCalls(reply.Calls)
 	reply.Finish = finishOf(p.finish, reply.Calls...)
+	if r.most > 0 && p.usage.OutputTokens >= r.most && reply.Finish == message.ToolUse && !p.complete() {
+		reply.Finish = message.Length // vLLM says so only of replies that are not streamed
+	}
 	reply.Opaque = k.opaque()
 	return reply, nil
 }

@@ -3,6 +3,7 @@ package chat_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -446,4 +447,16 @@ func TestWhatComesOnlyAtItsEndIsStreamed(t *testing.T) {
 	_, err = model.Reply(t.Context(), req)
 	require.NoError(t, err)
 	assert.Equal(t, map[int]string{-1: "4", 0: `{"x":1}`, 1: `{"x":1}`}, told)
+}
+
+// vLLM calls a stream of calls whole although the bound cut it off (https://github.com/vllm-project/vllm/issues/53269).
+func TestACallThatTheBoundCutsOffIsNotWhole(t *testing.T) {
+	ended := func(arguments string, written int) message.FinishReason {
+		says := streamOf(`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":`+string(kit.Quote(arguments))+`}}]}}]}`,
+			fmt.Sprintf(`{"choices":[{"delta":{},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":9,"completion_tokens":%d}}`, written), "[DONE]")
+		return replyOf(t, overChat(chat.Config{Model: "m", Provider: "vllm", MaxTokens: 64}), true, says).Finish
+	}
+	assert.Equal(t, message.Length, ended(`{"x":"a`, 64))
+	assert.Equal(t, message.ToolUse, ended(`{"x":"a"}`, 64), "the last token ended it")
+	assert.Equal(t, message.ToolUse, ended(`{"x":"a`, 63), "the model's own mistake")
 }
