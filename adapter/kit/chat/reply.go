@@ -113,7 +113,7 @@ func (r *chatReply) readBody(body []byte) (message.Reply, error) {
 	choice := choices[0]
 	said := choice.Object("message")
 	p := &r.parts
-	p.model, p.id, p.usage, p.finish = doc.Text("model"), doc.Text("id"), usageOf(doc.Get("usage")),
+	p.model, p.id, p.usage, p.finish = doc.Text("model"), doc.Text("id"), usageOf(doc.Get("usage"), r.from.Model),
 		endOf(choice)
 	p.text.WriteString(textOf(said.Get("content")))
 	p.think(said)
@@ -143,7 +143,7 @@ func (r *chatReply) event(data []byte, tell func(loop.Delta)) (bool, error) {
 	}
 	p.model, p.id = cmp.Or(chunk.Text("model"), p.model), cmp.Or(chunk.Text("id"), p.id)
 	if usage := streamUsage(chunk, choices); usage != nil {
-		p.usage = latest(usageOf(usage), p.usage)
+		p.usage = latest(usageOf(usage, r.from.Model), p.usage)
 	} else if len(choices) == 0 {
 		r.odd = bytes.Clone(data)
 	}
@@ -471,8 +471,8 @@ var (
 )
 
 // usageOf converts the counts of both APIs. Input includes the cached tokens, and output the reasoning: xAI
-// counts that apart, so that only the total has it.
-func usageOf(raw json.RawMessage) message.Usage {
+// counts that apart, so that only the total has it, and of Gemini nothing else tells it.
+func usageOf(raw json.RawMessage, model string) message.Usage {
 	u, _ := kit.ReadObject(raw)
 	in := []kit.Object{u.Object("prompt_tokens_details"), u.Object("input_tokens_details"), u}
 	out := []kit.Object{u.Object("completion_tokens_details"), u.Object("output_tokens_details"), u}
@@ -481,7 +481,11 @@ func usageOf(raw json.RawMessage) message.Usage {
 		CacheReadTokens: counted(cacheReads, in...), CacheWriteTokens: counted(cacheWrites, in...),
 		ReasoningTokens: counted(reasonings, out...),
 	}
-	if total := u.Count("total_tokens"); total == usage.Total()+usage.ReasoningTokens {
+	total := u.Count("total_tokens")
+	if usage.ReasoningTokens == 0 && strings.Contains(model, "gemini") {
+		usage.ReasoningTokens = max(total-usage.Total(), 0)
+	}
+	if total == usage.Total()+usage.ReasoningTokens {
 		usage.OutputTokens += usage.ReasoningTokens
 	}
 	return usage

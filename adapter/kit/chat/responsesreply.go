@@ -70,7 +70,7 @@ func (r *responsesReply) readBody(body []byte) (message.Reply, error) {
 func (r *responsesReply) reply(doc document) (message.Reply, error) {
 	s := readItems(doc.Output)
 	reply := message.Reply{Text: s.text, Refusal: s.refusal, Thinking: s.thinking, Calls: s.calls,
-		Model: doc.Model, Usage: usageOf(doc.Usage), Source: message.Source{ID: doc.ID,
+		Model: doc.Model, Usage: usageOf(doc.Usage, r.from.Model), Source: message.Source{ID: doc.ID,
 			Finish: cmp.Or(doc.IncompleteDetails.Reason, doc.Status)}}
 	for n := range reply.Calls {
 		reply.Calls[n].Name = r.registered(reply.Calls[n].Name)

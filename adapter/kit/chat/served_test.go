@@ -102,6 +102,15 @@ func TestTokensAreCountedWhereverTheServerPutsThem(t *testing.T) {
 	apart := replyOf(t, overChat(chat.Config{Model: "m"}), false, `{"choices":[{"message":{"content":"4"},"finish_reason":"stop"}],`+
 		`"usage":{"prompt_tokens":32,"completion_tokens":9,"total_tokens":135,"completion_tokens_details":{"reasoning_tokens":94}}}`)
 	assert.Equal(t, message.Usage{InputTokens: 32, OutputTokens: 103, ReasoningTokens: 94, APICalls: 1}, apart.Usage, "xAI")
+	// Google's own server, and gateways to it, count thoughts in the total alone, or apart in the details
+	// (https://github.com/mozilla-ai/any-llm/issues/1290, https://github.com/router-for-me/CLIProxyAPI/issues/5733).
+	for _, told := range []string{"", `,"completion_tokens_details":{"reasoning_tokens":405}`} {
+		gemini := replyOf(t, overChat(chat.Config{Model: "google/gemini-2.5-flash"}), false, `{"choices":[{"message":{"content":"4"},"finish_reason":"stop"}],`+
+			`"usage":{"prompt_tokens":20,"completion_tokens":198,"total_tokens":623`+told+`}}`)
+		assert.Equal(t, message.Usage{InputTokens: 20, OutputTokens: 603, ReasoningTokens: 405, APICalls: 1}, gemini.Usage, "Gemini")
+	}
+	other := replyOf(t, overChat(chat.Config{Model: "m"}), false, `{"choices":[{"message":{"content":"4"},"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":198,"total_tokens":623}}`)
+	assert.Equal(t, int64(198), other.Usage.OutputTokens, "a total of another's that nothing explains")
 	inChoice := replyOf(t, overChat(chat.Config{Model: "m"}), true, streamOf(`{"choices":[{"delta":{"content":"4"},"finish_reason":"stop","usage":{"prompt_tokens":19,"completion_tokens":13,"cached_tokens":12}}]}`))
 	assert.Equal(t, int64(19), inChoice.Usage.InputTokens, "Moonshot, streamed")
 	assert.Equal(t, int64(12), inChoice.Usage.CacheReadTokens)
