@@ -107,3 +107,26 @@ func TestAResultThatContainsItselfIsAnError(t *testing.T) {
 	err := made.Invoke(t.Context(), []byte("{}")).Err
 	require.ErrorContains(t, err, "the result has no JSON form")
 }
+
+// Text that is not UTF-8, such as the output of a program, is no reason to lose the result of a call that has
+// run.
+func TestAResultOfAnyBytesIsAResult(t *testing.T) {
+	type page struct {
+		Name  string            `json:"name"`
+		Heads map[string]string `json:"heads"`
+	}
+	for want, made := range map[string]*tool.Tool{
+		`"caf�"`: tool.New("a", "", func(context.Context, struct{}) (string, error) { return "caf\xe9", nil }),
+		`{"heads":{"�":"x"},"name":"�"}`: tool.New("a", "", func(context.Context, struct{}) (page, error) {
+			return page{"\xff", map[string]string{"\xe9": "x"}}, nil
+		}),
+	} {
+		out := made.Invoke(t.Context(), []byte(`{}`))
+		require.NoError(t, out.Err)
+		require.Equal(t, want, string(out.Result))
+	}
+	twice := tool.New("a", "", func(context.Context, struct{}) (any, error) {
+		return map[string]int{"\xff": 1, "\xfe": 2}, nil
+	})
+	require.ErrorContains(t, twice.Invoke(t.Context(), []byte(`{}`)).Err, "the result has no JSON form")
+}

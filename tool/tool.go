@@ -45,9 +45,9 @@ func isName(name string) bool {
 
 // New makes a tool of a function. Its arguments are a struct, or a map with string keys. The schema and the
 // checks come from that type (see [schema.For]); fn is called with a new value that has passed the checks.
-// The result becomes canonical JSON. In answer to a native call, the model is told a string as it is and any
-// other result as JSON. The options say what may be done with a call whose outcome is not known: see
-// [ReadOnly] and [Idempotent].
+// The result becomes canonical JSON; bytes that are not UTF-8 become U+FFFD. In answer to a native call, the
+// model is told a string as it is and any other result as JSON. The options say what may be done with a call
+// whose outcome is not known: see [ReadOnly] and [Idempotent].
 //
 // New panics on a mistake of the program: a name that is not 1 to 128 of A-Za-z0-9_./-, a nil function, a
 // type of arguments that has no schema, a type of results whose values have no JSON form.
@@ -92,7 +92,7 @@ func typedEdge[A, R any](fn func(context.Context, A) (R, error)) jsonFunc {
 			if err != nil {
 				return nil, err
 			}
-			result, err := canon.Marshal(r)
+			result, err := canon.MarshalMended(r) // the call has run, so that its result is to be told
 			if err != nil {
 				return nil, fmt.Errorf("the result has no JSON form: %w", err)
 			}

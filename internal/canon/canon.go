@@ -61,8 +61,13 @@ func appendJSON(dst, raw []byte, depth int) ([]byte, *Error) {
 
 // Marshal returns the canonical JSON of a Go value; map keys are sorted. A value without a JSON form (a NaN,
 // a string that is not UTF-8, a channel) returns an [*Error] with rule [Encode].
-func Marshal(v any) ([]byte, error) {
-	raw, err := appendMarshal(nil, v)
+func Marshal(v any) ([]byte, error) { return marshal(v, writing) }
+
+// MarshalMended is [Marshal], but replaces invalid UTF-8 in texts by U+FFFD, as encoding/json does.
+func MarshalMended(v any) ([]byte, error) { return marshal(v, mending) }
+
+func marshal(v any, how json.Options) ([]byte, error) {
+	raw, err := appendMarshal(nil, v, how)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +78,7 @@ func Marshal(v any) ([]byte, error) {
 // the time. It is canonical if all fields are declared in the order of their names. Raw JSON in v must be
 // canonical.
 func AppendDeclared(dst []byte, v any) ([]byte, error) {
-	to, err := appendMarshal(dst, v)
+	to, err := appendMarshal(dst, v, writing)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +88,7 @@ func AppendDeclared(dst []byte, v any) ([]byte, error) {
 	return to, nil
 }
 
-func appendMarshal(dst []byte, v any) ([]byte, error) {
+func appendMarshal(dst []byte, v any, how json.Options) ([]byte, error) {
 	if v == nil {
 		return append(dst, "null"...), nil
 	}
@@ -93,7 +98,7 @@ func appendMarshal(dst []byte, v any) ([]byte, error) {
 		v = at.Interface()
 	}
 	to := bytes.NewBuffer(dst)
-	if err := json.MarshalWrite(to, v, writing); err != nil {
+	if err := json.MarshalWrite(to, v, how); err != nil {
 		e := fromLibrary(err, Encode)
 		if e.Rule = Encode; strings.Count(e.Pointer, "/") > MaxDepth {
 			e.Rule = Depth // the value may be recursive
@@ -105,6 +110,9 @@ func appendMarshal(dst []byte, v any) ([]byte, error) {
 
 // writing writes strings with as few escapes as possible.
 var writing = json.JoinOptions(goOptions, jsontext.EscapeForHTML(false), jsontext.EscapeForJS(false))
+
+// mending also writes U+FFFD for what is not UTF-8.
+var mending = json.JoinOptions(writing, jsontext.AllowInvalidUTF8(true))
 
 // Unmarshal reads one JSON text into the Go value that v points to. The value should be new, because absent
 // members keep their values. Unknown members are ignored. Errors are [*Error]s.
