@@ -273,10 +273,10 @@ func Scrub(s string) string {
 	return canon.Cut(s, maxLine)
 }
 
-// ScrubText leaves keys, tokens and passwords out of a text of any length, as [Scrub] does, and leaves the
-// rest as it is, but for what is not UTF-8. It takes time that grows with the length. A text of more than 1
-// KiB is searched in pieces of whole lines, and a longer line in pieces that end at a blank or comma: a name
-// at the end of one and its key in the next are not seen together.
+// ScrubText leaves keys, tokens and passwords out of a text of any length, as [Scrub] does. It also drops
+// invalid UTF-8, and leaves the rest as it is. It takes time that grows with the length. A text of more than
+// 1 KiB is searched in pieces of whole lines, and a longer line in pieces that end at a blank or comma: a
+// name at the end of one and its key in the next are not seen together.
 func ScrubText(s string) string {
 	s = dumped.without(armoured.without(strings.ToValidUTF8(s, "")))
 	var b strings.Builder

@@ -98,7 +98,7 @@ func (f *RetryFeedback) appendFairly(b []byte, issues []fault.Issue, limit, room
 	return b
 }
 
-// restates reports whether an issue only repeats the heading: that of the class itself, or of a reply without
+// restates reports whether an issue only repeats the heading: the class itself, or that a reply has no
 // content.
 func restates(i fault.Issue, class fault.Class) bool {
 	if i.Pointer != "" || i.Source != fault.FromReply || i.Got != "" || i.Value != "" {

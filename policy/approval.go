@@ -20,7 +20,7 @@ import (
 // A member that is empty or 0 is absent: it has the value of the layer below, and in the end that of
 // [Approval.Whole]. In files the word of When may stand for all of it: "approval: always".
 type Approval struct {
-	// When (when) says which calls need approval.
+	// When (when) says which calls need approval; [ApproveDeclared] if absent.
 	When ApprovalRule `policy:"when,words=declared|never|always|undeclared|first|above"`
 	// Argument (argument) is the argument whose value counts for [ApproveAbove]: the name of a top-level
 	// member, or a JSON Pointer, such as "/amount/value". Above (above) is the largest value that needs no
@@ -30,12 +30,12 @@ type Approval struct {
 	// Timeout (timeout) is how long a question stays open: more than 0, or [Unlimited], the default. No
 	// question is open longer than its run may take.
 	Timeout time.Duration `policy:"timeout,absent,unlimited,positive"`
-	// Default (default) is what holds if nobody has answered by then; [DefaultRefuse] if nothing is said.
+	// Default (default) decides if nobody has answered by then; [DefaultRefuse] if absent.
 	Default ApprovalDefault `policy:"default,words=refuse|approve"`
-	// InDoubt (in_doubt) is what becomes of a call whose effect is unknown; [DoubtTell] if nothing is said.
+	// InDoubt (in_doubt) is what happens after a call whose effect is unknown; [DoubtTell] if absent.
 	InDoubt DoubtRule `policy:"in_doubt,words=tell|ask"`
 	// Exhausted (exhausted) is what follows where the attempts are used up and no planner says otherwise;
-	// [ExhaustedEnds] if nothing is said. It cannot be set for the final answer alone.
+	// [ExhaustedEnds] if absent. It cannot be set for the final answer alone.
 	Exhausted ExhaustionRule `policy:"exhausted,words=end|ask"`
 }
 
@@ -58,7 +58,7 @@ const (
 	ApproveAbove ApprovalRule = "above"
 )
 
-// ApprovalDefault is what holds for a call if nobody has answered in time.
+// ApprovalDefault decides on a call if nobody has answered in time.
 type ApprovalDefault string
 
 // The defaults.
@@ -67,7 +67,7 @@ const (
 	DefaultApprove ApprovalDefault = "approve"
 )
 
-// DoubtRule is what becomes of a call that may have had an effect that nobody knows of.
+// DoubtRule is what happens after a call that may have had an unknown effect.
 type DoubtRule string
 
 // The rules for calls in doubt.

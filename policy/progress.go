@@ -86,7 +86,7 @@ type Equal string
 const (
 	// EqualRun runs it like any other.
 	EqualRun Equal = "run"
-	// EqualRecorded does not run it. The model is told so, and the result that the earlier call had.
+	// EqualRecorded does not run it. The model is told so, and is given the result of the earlier call.
 	EqualRecorded Equal = "recorded"
 	// EqualRefuse refuses it as a failed attempt of its tool.
 	EqualRefuse Equal = "refuse"

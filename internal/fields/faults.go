@@ -60,7 +60,7 @@ func (f Faults) add(e Error) {
 // Found is the number of faults so far, in the whole collection.
 func (f Faults) Found() int { return len(*f.all) }
 
-// At is the collection for the member of that name. A member without a name is told as the value itself.
+// At is the collection for the member of that name. Faults of a member without a name are those of the value.
 func (f Faults) At(name string) Faults {
 	if name == "" {
 		return f

@@ -25,12 +25,12 @@ func (s *step) open(name string) *action {
 	return &s.Actions[len(s.Actions)-1]
 }
 
-// shut closes actions. The next call of each opens a new one.
+// close closes actions. The next call of each opens a new one.
 func (s *step) close(names ...string) {
 	s.closeWhere(func(a action) bool { return slices.Contains(names, a.Name) })
 }
 
-// shutAll closes the actions for which fits is true.
+// closeWhere closes the actions for which fits is true.
 func (s *step) closeWhere(fits func(action) bool) {
 	s.Actions = slices.DeleteFunc(s.Actions, fits)
 	if len(s.Actions) == 0 {

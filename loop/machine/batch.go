@@ -21,7 +21,7 @@ type Batch struct {
 	batchKept
 }
 
-// batchKept is what only the machine reads of a [Batch].
+// batchKept are the fields of a [Batch] that only the machine reads.
 type batchKept struct {
 	Native bool `json:"native,omitempty"`
 	// From is the number of messages before the reply.
@@ -69,7 +69,7 @@ type BatchCall struct {
 	callKept
 }
 
-// callKept is what only the machine reads of a [BatchCall].
+// callKept are the fields of a [BatchCall] that only the machine reads.
 type callKept struct {
 	// Waited is the sum of the call's transport waits so far.
 	Waited time.Duration `json:"waited_ns,omitempty"`

@@ -98,8 +98,8 @@ type Event struct {
 	Warnings []string `json:"warnings,omitempty" redact:"keep"`
 	// Hears are the names of the notices that have reducers, sorted; only for Started. See [session.Notices].
 	Hears []string `json:"hears,omitempty" redact:"keep"`
-	// Begun are the calls of the reply, by index, that had begun and have no outcome, for an event that ends
-	// the run. Their effect is unknown.
+	// Begun are the indices of the calls of the reply that had begun and have no outcome, for an event that
+	// ends the run. Their effect is unknown.
 	Begun []int `json:"begun,omitempty"`
 	// Usage is what the model call or try under way had consumed when the event ended it, as far as known;
 	// only for Cancelled and Spoken. Left reports that it was a model call of unknown usage.

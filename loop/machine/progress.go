@@ -183,7 +183,7 @@ func (c *BatchCall) same() string {
 	return c.digest(c.Status, c.Answer, c.Parts)
 }
 
-// digest returns that of the tool and identity of a call, and of an answer.
+// digest returns the digest of a call's tool and identity, and of an answer.
 func (c *Call) digest(status callStatus, answer string, parts []message.Part) string {
 	identity := c.exact()
 	if len(c.Identity) > 0 {
@@ -210,11 +210,11 @@ const (
 	reachedStop
 )
 
-// reached is a completed round and what it leads to.
+// reached is a completed round of a cycle and what it leads to.
 type reached struct {
 	at    level
 	cycle *Cycle
-	// limit is the bound that was reached; for a nudge it is that of the stop.
+	// limit is the bound that was reached; for a nudge it is the bound at which the run stops.
 	limit int
 }
 
@@ -325,8 +325,8 @@ func tighter(a, b int) int {
 	return a
 }
 
-// repeatOn goes on with a cycle at which the planner was asked. The model is told of the round if it would
-// have been without a planner.
+// repeatOn goes on with a cycle at which the planner was asked. The model is nudged as it would be without a
+// planner.
 func (s *step) repeatOn() error {
 	c := s.kept.Exhausted.Cycle
 	s.kept.Exhausted = nil

@@ -516,7 +516,7 @@ func (s *step) toolDone(c *BatchCall, end *ToolEnd) error {
 	return nil
 }
 
-// warnUnheard warns about events of a tool that no reducer hears, once each.
+// warnUnheard warns once about each event of a tool that has no reducer.
 func (s *step) warnUnheard(tool string, events []string) {
 	for _, name := range events {
 		text := fmt.Sprintf("tool %s emitted the event %q, which no reducer hears: bind a reducer to it, or name "+

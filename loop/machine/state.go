@@ -77,7 +77,7 @@ type action struct {
 	Charged policy.Charge `json:"charged,omitzero"`
 }
 
-// spent counts the failed attempts of a run against its budgets.
+// spent counts the failed attempts of a run that its budgets bound.
 type spent struct {
 	Run     int         `json:"run"`
 	Unknown int         `json:"unknown_tools"`
@@ -182,7 +182,8 @@ type State struct {
 	policies *policies
 }
 
-// kept is what only the machine reads of a [State]. In a snapshot it stands beside the rest.
+// kept are the fields of a [State] that only the machine reads. In a snapshot they stand beside the others.
+// [State.Kept] is something else: what is known of the conversation.
 type kept struct {
 	// Next is what follows a wait or a plan.
 	Next following `json:"next,omitempty"`
