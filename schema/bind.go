@@ -132,15 +132,24 @@ func (f *collector) bind(n *node, v value, at *spot, to reflect.Value, around an
 		f.find(failure{value: v, rule: r.name, said: r.said, isRule: true})
 	}
 	if at.issues && len(f.failures) == refused && len(f.found) == found {
-		f.ownIssues(v, to)
+		f.ownIssues(v, at, to)
 	}
 }
 
-// ownIssues notes what a value says of itself. Places are below that of the value.
-func (f *collector) ownIssues(v value, to reflect.Value) {
+// ownIssues notes what a value says of itself. Places are below that of the value. What an embedded struct
+// with a name in JSON has said is not said once more by its method in the struct around.
+func (f *collector) ownIssues(v value, at *spot, to reflect.Value) {
 	own := inBounds(to.Addr().Interface().(issuer).Issues())
 	for _, i := range own[:min(len(own), maxIssues-len(f.told))] {
-		i.Pointer = canon.Pointer(v.path()...) + i.Pointer
+		place, inner := canon.Pointer(v.path()...), i
+		isPromoted := func(m member) bool {
+			inner.Pointer = place + canon.Pointer(m.name) + i.Pointer
+			return at.typ.FieldByIndex(m.index).Anonymous && slices.Contains(f.told, inner)
+		}
+		if at.members != nil && slices.ContainsFunc(at.members.members, isPromoted) {
+			continue
+		}
+		i.Pointer = place + i.Pointer
 		f.told = append(f.told, i)
 	}
 }
@@ -270,7 +279,9 @@ func (f *collector) compare(object value, m *member, in reflect.Value) {
 		if r.omits() || !isThere && !r.conditional() || m.lacks(object, r, beside.Type()) || !f.spend(costOfRule) {
 			continue
 		}
-		if !r.holds(to, m.spot, beside.Addr().Interface()) {
+		// reflect does not hand out an embedded struct of an unexported type, but for its address.
+		around := reflect.NewAt(beside.Type(), beside.Addr().UnsafePointer())
+		if !r.holds(to, m.spot, around.Interface()) {
 			x := failure{value: v, rule: r.name, said: r.said, isRule: true}
 			if !v.isThere() {
 				x.value, x.lacks = object, "/"+m.name

@@ -312,6 +312,45 @@ func (n nightly) Issues() []fault.Issue {
 	return nil
 }
 
+type hidden struct {
+	Low  int  `json:"low"`
+	High int  `json:"high" validate:"gtfield=Low"`
+	Step *int `json:"step" validate:"required_if=Low 1"`
+}
+
+// reflect does not hand out a value of an embedded struct that is not exported.
+func TestFieldsOfAnUnexportedEmbeddedStructAreCompared(t *testing.T) {
+	type around struct {
+		hidden
+		Name string `json:"name" validate:"required_with=Low"`
+	}
+	typed, err := schema.For[around]()
+	require.NoError(t, err)
+	_, issues := typed.Decode([]byte(`{"low":1,"high":1}`))
+	assert.Equal(t, []string{
+		"high: expected more than the field low, got integer [gtfield rules]", "name: expected to be given when low is given [required_with rules]",
+		"step: expected to be given when low is 1 [required_if rules]",
+	}, lines(issues))
+	_, issues = typed.Decode([]byte(`{"low":2,"high":3,"name":"a"}`))
+	assert.Empty(t, issues)
+}
+
+// Period is embedded with a name in JSON.
+type Period struct{ period }
+
+func (p Period) Issues() []fault.Issue { return p.period.Issues() }
+
+func TestTheIssuesOfAnEmbeddedStructAreToldOnce(t *testing.T) {
+	type around struct {
+		Period `json:"period"`
+		Inner  Period `json:"inner"`
+	}
+	typed, err := schema.For[around]()
+	require.NoError(t, err)
+	_, issues := typed.Decode([]byte(`{"period":{"from":2,"to":1},"inner":{"from":1,"to":1}}`))
+	assert.Equal(t, []string{"inner/to: expected a day after from [order rules]", "period/to: expected a day after from [order rules]"}, lines(issues))
+}
+
 func TestMethodsIssuesAreCalledWhereverATypeStands(t *testing.T) {
 	type trip struct {
 		First period            `json:"first"`
