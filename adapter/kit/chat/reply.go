@@ -207,7 +207,8 @@ func (r *chatReply) delta(raw json.RawMessage, tell func(loop.Delta)) {
 }
 
 // callsOf returns the calls of a message, or of a piece of one: a list, or, of some gateways, one call alone.
-// A piece that says nothing is of no call. The single call of OpenAI's first form (function_call) counts if there is no other: some servers send both.
+// A piece that says nothing is of no call. The single call of OpenAI's first form (function_call) counts if
+// there is no other: some servers send both.
 func callsOf(said kit.Object) (calls []kit.Object) {
 	calls = slices.DeleteFunc(objects(said.Get("tool_calls")), isEmpty)
 	legacy := said.Object("function_call")
