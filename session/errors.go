@@ -17,7 +17,7 @@ var (
 	ErrReentrant = errors.New("a change of the session calls for another one from within (a reducer, or a " +
 		"callback), which would wait for itself: return the change, or dispatch the event afterwards")
 	// ErrNotHeld: only the run that holds the session may do this.
-	ErrNotHeld = errors.New("the session is not held: call Acquire first")
+	ErrNotHeld = errors.New("session: no run holds it")
 )
 
 // Causes that only mistakes of the program have.
