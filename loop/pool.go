@@ -108,7 +108,7 @@ func (p *Pool) Add(s *session.Session, in Input) (_ *PoolRun, err error) {
 		_, err = t.run.result()
 		return nil, err
 	}
-	if t.run.restJournal(); !p.enqueue(t, time.Time{}) {
+	if t.run.restLong(); !p.enqueue(t, time.Time{}) {
 		return nil, ErrPoolClosed
 	}
 	return t, nil
@@ -155,7 +155,7 @@ func (p *Pool) AddParked(k Parked) (*PoolRun, error) {
 	if w := k.Asked.Wait; k.Asked.Kind == machine.WaitUntil && w != nil {
 		until = w.Until
 	}
-	t.run.restJournal()
+	t.run.restLong()
 	if p.enqueue(t, until) {
 		return t, nil
 	}

@@ -117,7 +117,7 @@ func (t *PoolRun) goOn(life, drive context.Context, now time.Time) (over bool) {
 
 // rest puts back a run that waits, and lets its journal rest. It returns false as [Pool.rest] does.
 func (t *PoolRun) rest(until time.Time) bool {
-	t.run.restJournal()
+	t.run.restLong()
 	return t.pool.rest(t, until)
 }
 
@@ -211,7 +211,7 @@ func (t *PoolRun) park() Parked {
 	p := t.run
 	contained(func() { p.ended(ErrSuspended) })
 	p.close()
-	return Parked{Session: p.s, State: p.runner.State(), Asked: p.asked, Adjusted: p.adjusted}
+	return Parked{Session: p.s, State: p.unpacked(), Asked: p.asked, Adjusted: p.adjusted}
 }
 
 // caller waits for the end of a run.

@@ -146,7 +146,7 @@ func (p *process) live(life context.Context) {
 		p.broke = err
 	}
 	life = p.guarded(life)
-	st := p.runner.State()
+	st := p.unpacked()
 	if c := st.Config; c != nil {
 		life, p.release = p.limits.bounded(life, c.Deadline)
 	}
@@ -177,18 +177,30 @@ func (p *process) close() {
 // calls.
 const longWait = time.Second
 
-// restJournal lets the journal rest, with its file closed, if the run waits for long.
-func (p *process) restJournal() {
+// restLong lets the journal rest, with its file closed, if the run waits for long, and packs the state if it
+// waits for a person.
+func (p *process) restLong() {
 	var until time.Time
 	switch p.asked.Kind {
 	case machine.WaitUntil:
 		until = p.asked.Wait.Until
 	case machine.AskPerson:
 		until = p.askedUntil()
+		p.runner.Pack()
+		p.asked.Asks = nil // the state has them
 	}
 	if until.Sub(p.now()) >= longWait {
 		p.journal.Rest()
 	}
+}
+
+// unpacked returns the state of a run that may have waited for long.
+func (p *process) unpacked() machine.State {
+	st := p.runner.State()
+	if p.asked.Kind == machine.AskPerson {
+		p.asked.Asks = st.Asks()
+	}
+	return st
 }
 
 // rest drops what a waiting run does not need.

@@ -241,7 +241,7 @@ func (r *Runner) keepToolErrors() {
 
 // reduceFor adds to an event what reducers make of it. emitted are the events of its tool.
 func (r *Runner) reduceFor(ev *machine.Event, emitted []session.Event) {
-	_ = Reducing(&r.st, ev, emitted, session.DriverOf(r.s).Hears, // the error is that of reduce
+	_ = Reducing(r.st, ev, emitted, session.DriverOf(r.s).Hears, // the error is that of reduce
 		func(events []session.Event) (*machine.Reduced, error) { return r.reduce(events), nil })
 }
 

@@ -18,7 +18,7 @@ func (r *Runner) Respond(at time.Time, answer machine.Response) ([]machine.Effec
 	if r.journal != nil {
 		answer.Question = r.journal.QuestionOf(answer.Question)
 	}
-	ev, err := Answered(r.st, r.offer.Tools, at, answer)
+	ev, err := Answered(*r.st, r.offer.Tools, at, answer)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (r *Runner) recordForms(at time.Time, asks []machine.Ask) error {
 // changes nothing. If a model call was left for the message, feed the event of [Spoken] with what it
 // consumed.
 func (r *Runner) Say(at time.Time, w session.Words, late bool) ([]machine.Effect, error) {
-	ev := Spoken(r.st, at, w, late)
+	ev := Spoken(*r.st, at, w, late)
 	if ev == nil {
 		return nil, nil
 	}

@@ -47,7 +47,9 @@ type RunnerConfig struct {
 type Runner struct {
 	offer Offer
 	s     *session.Session
-	st    machine.State
+	// st is the state, and packed what it was packed to; one of them is nil.
+	st     *machine.State
+	packed *machine.Packed
 	// record is called with each step; may be nil.
 	record func(machine.Event, []machine.Effect, machine.State)
 	// reading is of the latest reply; nil before the first and while people are asked, so that runs that wait
@@ -106,15 +108,17 @@ func New(cfg RunnerConfig) (_ *Runner, err error) {
 	}()
 	switch {
 	case cfg.State != nil:
-		r.st = *cfg.State
+		r.st = new(*cfg.State)
 		err = session.DriverOf(r.s).Replace(r.st.Session)
 	case cfg.Machine != nil:
 		err = r.begin(cfg.Machine, cfg.Input)
 	default:
 		err = r.resume(cfg.Now)
 	}
-	begun = err == nil
-	return r, err
+	if begun = err == nil; !begun {
+		return nil, err
+	}
+	return r, nil
 }
 
 // acquire takes the session for the runner, with its journal. A session without an id gets that of the state,
@@ -150,7 +154,7 @@ func (r *Runner) begin(m *machine.Compiled, in *Input) error {
 		id, deadline = in.RequestID, in.Deadline
 	}
 	m = m.For(id, deadline, cmp.Or(session.DriverOf(r.s).Seed(), cfg.Seed))
-	r.st = m.New(r.s.State())
+	r.st = new(m.New(r.s.State()))
 	r.doubtful, _ = r.offer.Tools.Absent(&m.Config().Policy) // similar names were refused before
 	if in != nil {
 		if err := r.goOn(in, single); err != nil {
@@ -160,7 +164,7 @@ func (r *Runner) begin(m *machine.Compiled, in *Input) error {
 	if r.journal == nil {
 		return nil
 	}
-	return r.journal.Begin(Header(*m.Config(), r.offer), r.st)
+	return r.journal.Begin(Header(*m.Config(), r.offer), *r.st)
 }
 
 // goOn continues the conversation before the run.
@@ -172,7 +176,7 @@ func (r *Runner) goOn(in *Input, single bool) error {
 	switch {
 	case err != nil:
 	case r.journal != nil:
-		said = r.journal.GoOn(&r.st, said)
+		said = r.journal.GoOn(r.st, said)
 	case !single && !in.anew():
 		r.st.Continue(said, known)
 		said = nil
@@ -248,7 +252,7 @@ func (r *Runner) resume(now time.Time) error {
 		return fmt.Errorf("loop: the session declares %d slices, but %d in the journal: declare the same", now,
 			then)
 	}
-	r.st, r.changed = held.State, r.offer.changed(&held.Header)
+	r.st, r.changed = new(held.State), r.offer.changed(&held.Header)
 	if err := r.keep(); err != nil {
 		return err
 	}
@@ -277,10 +281,29 @@ func (r *Runner) Close() {
 
 // State returns the core's state after the last step; the zero state for a nil runner.
 func (r *Runner) State() machine.State {
-	if r == nil {
+	switch {
+	case r == nil:
 		return machine.State{}
+	case r.packed != nil:
+		r.unpack()
 	}
-	return r.st
+	return *r.st
+}
+
+// Pack lets the runner take little memory while its run waits for long, until State is called, which must come
+// before any other call. It does nothing if the state has no JSON form.
+func (r *Runner) Pack() {
+	if p, err := r.st.Pack(); err == nil {
+		r.st, r.packed = nil, p
+	}
+}
+
+func (r *Runner) unpack() {
+	st, err := r.packed.State(r.s.State())
+	if err != nil {
+		panic(fmt.Errorf("loop: the state of a run that waited cannot be read: %w", err)) // it was just written
+	}
+	r.st, r.packed = &st, nil
 }
 
 // End is what is known of a run that has stopped.
@@ -301,7 +324,7 @@ type End struct {
 
 // End returns what is known of the run, for loop.ResultOf.
 func (r *Runner) End() End {
-	e := End{State: r.st, Changed: r.changed, ToolErrors: r.toolErrors, Refused: r.refused}
+	e := End{State: *r.st, Changed: r.changed, ToolErrors: r.toolErrors, Refused: r.refused}
 	if r.recorded {
 		e.Recorded = r.st.At
 	}
@@ -338,7 +361,7 @@ func (r *Runner) settle(at time.Time, effects []machine.Effect) ([]machine.Effec
 			r.reading = nil // people take long, and many runs may wait for them; what it has is decoded again
 			return effects, nil
 		default:
-			ev, own := r.offer.Answer(r.st, effects[last], at)
+			ev, own := r.offer.Answer(*r.st, effects[last], at)
 			if !own {
 				return effects, nil
 			}
@@ -368,8 +391,8 @@ func (r *Runner) underWay(batch *machine.Batch, ev *machine.Event) []int {
 
 // step passes one event to the core and records the step.
 func (r *Runner) step(ev machine.Event) ([]machine.Effect, error) {
-	before := r.st
-	effects, err := Step(&r.st, &ev, func() []int { return r.underWay(before.Batch, &ev) })
+	before := *r.st
+	effects, err := Step(r.st, &ev, func() []int { return r.underWay(before.Batch, &ev) })
 	if err != nil {
 		return nil, err
 	}
@@ -379,7 +402,7 @@ func (r *Runner) step(ev machine.Event) ([]machine.Effect, error) {
 		r.begun = slices.DeleteFunc(r.begun, func(n int) bool { return n == ev.Tool.Index })
 	}
 	if err := r.write(ev, effects); err != nil {
-		r.st = before
+		*r.st = before
 		return nil, err
 	}
 	if x := r.st.Exhaustion(); x != before.Exhaustion() {
@@ -390,7 +413,7 @@ func (r *Runner) step(ev machine.Event) ([]machine.Effect, error) {
 		return nil, err
 	}
 	if r.record != nil {
-		r.record(ev, effects, r.st)
+		r.record(ev, effects, *r.st)
 	}
 	return effects, nil
 }
@@ -438,7 +461,7 @@ func (r *Runner) write(ev machine.Event, effects []machine.Effect) error {
 		err = r.recordForms(ev.At, effects[last].Asks)
 	}
 	if err == nil {
-		err = r.journal.Step(ev, effects, r.st)
+		err = r.journal.Step(ev, effects, *r.st)
 	}
 	r.unrecorded = err != nil
 	return err

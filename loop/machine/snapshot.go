@@ -1,14 +1,17 @@
 package machine
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/seq"
 	"github.com/retake-go/retake/loop/projection"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 )
 
@@ -48,15 +51,63 @@ func (st State) Snapshot() ([]byte, error) {
 	if err != nil {
 		return nil, prefix("session", err)
 	}
-	text, err := canon.Marshal(stateJSON{
-		plain: plain(st), kept: st.kept, Session: held,
-		Transcript: st.Transcript(), Turns: st.turns.From(0), Failures: st.ToolFailures(),
-		Recent: st.recent.Values(), Lately: st.shownCalls.Values(),
-	})
+	w := st.json()
+	w.Session, w.Transcript = held, st.Transcript()
+	text, err := canon.Marshal(w)
 	if err != nil {
 		return nil, err
 	}
 	return seal(text)
+}
+
+// json returns the JSON form of all but the session and the transcript.
+func (st *State) json() *stateJSON {
+	return &stateJSON{
+		plain: plain(*st), kept: st.kept, Turns: st.turns.From(0), Failures: st.ToolFailures(),
+		Recent: st.recent.Values(), Lately: st.shownCalls.Values(),
+	}
+}
+
+// state returns the state with that JSON form.
+func (w *stateJSON) state(held session.State, said seq.Log[message.Message], compiled *compiled) State {
+	st := State(w.plain)
+	st.kept, st.Session, st.transcript, st.compiled = w.kept, held, said, compiled
+	st.failures, st.turns = seq.Of(w.Failures...), seq.Of(w.Turns...)
+	st.recent, st.shownCalls = seq.WindowOf(w.Recent...), seq.WindowOf(w.Lately...)
+	st.At = st.At.UTC() // equal times are to be equal values
+	return st
+}
+
+// Packed is a [State] in little memory, for one of many runs that wait for long. It shares the config, the policy
+// and the texts of messages with other states, and the rest is text of its own.
+type Packed struct {
+	config   *Config
+	policy   *policy.Set
+	policies *policies
+	compiled *compiled
+	said     []message.Message
+	text     []byte
+}
+
+// Pack returns the state in little memory, without its session. The error is that of [State.Snapshot].
+func (st State) Pack() (*Packed, error) {
+	w := st.json()
+	w.Config, w.Policy = nil, nil
+	text, err := canon.Marshal(w)
+	return &Packed{st.Config, st.Policy, st.policies, st.compiled, slices.Clone(st.Transcript()),
+		bytes.Clone(text)}, err
+}
+
+// State returns the state, with the session that it had.
+func (p *Packed) State(held session.State) (State, error) {
+	var w stateJSON
+	if err := canon.UnmarshalKnown(p.text, &w); err != nil {
+		return State{}, err
+	}
+	st := w.state(held, seq.Of(p.said...), p.compiled)
+	st.Config, st.Policy, st.policies = p.config, p.policy, p.policies
+	st.digestRequest()
+	return st, nil
 }
 
 // seal returns the snapshot with a state.
@@ -122,13 +173,9 @@ func restore(data []byte) (State, error) {
 	if err != nil {
 		return State{}, prefix("config", err)
 	}
-	st := State(w.plain)
-	st.kept, st.Session, st.transcript = w.kept, held, seq.Of(w.Transcript...)
-	st.failures, st.turns = seq.Of(w.Failures...), seq.Of(w.Turns...)
-	st.recent, st.shownCalls = seq.WindowOf(w.Recent...), seq.WindowOf(w.Lately...)
-	st.compiled, st.policies = c.compiled, policiesOf(st.Policy)
+	st := w.state(held, seq.Of(w.Transcript...), c.compiled)
+	st.policies = policiesOf(st.Policy)
 	st.digestRequest()
-	// Equal times are to be equal values.
-	st.At, st.Config.Deadline = st.At.UTC(), st.Config.Deadline.UTC()
+	st.Config.Deadline = st.Config.Deadline.UTC()
 	return st, nil
 }

@@ -130,8 +130,8 @@ func drawToolEnd(t *rapid.T, ev *machine.Event, at int) {
 	}
 }
 
-// A snapshot restores the same state: it has the same snapshot, and every event, restored from JSON, has
-// the same effect.
+// A snapshot restores the same state, and so does a packed state: it has the same snapshot, and every event,
+// restored from JSON, has the same effect.
 func TestARestoredStateGoesOnAsTheOneThatWasNot(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		st := idle(t)
@@ -145,6 +145,12 @@ func TestARestoredStateGoesOnAsTheOneThatWasNot(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, string(snapshot), string(again))
 			require.Equal(t, machine.Bare(st), machine.Bare(restored))
+			packed, err := st.Pack()
+			require.NoError(t, err)
+			unpacked, err := packed.State(st.Session)
+			require.NoError(t, err)
+			require.Equal(t, machine.Bare(st), machine.Bare(unpacked))
+			requireSame(t, st, unpacked)
 
 			ev := drawEvent(t, st, pending)
 			text, err := json.Marshal(ev)
@@ -154,11 +160,12 @@ func TestARestoredStateGoesOnAsTheOneThatWasNot(t *testing.T) {
 			next := st
 			effects, err := machine.Step(&next, &ev)
 			require.NoError(t, err)
-			other := restored
-			otherEffects, err := machine.Step(&other, &back)
-			require.NoError(t, err)
-			require.Equal(t, encoded(t, effects), encoded(t, otherEffects))
-			requireSame(t, next, other)
+			for _, other := range []machine.State{restored, unpacked} {
+				otherEffects, err := machine.Step(&other, &back)
+				require.NoError(t, err)
+				require.Equal(t, encoded(t, effects), encoded(t, otherEffects))
+				requireSame(t, next, other)
+			}
 			requireUnchanged(t, st, snapshot)
 			if n := len(effects); n > 0 && effects[n-1].Kind != machine.Decided {
 				pending = effects[n-1]
