@@ -108,12 +108,10 @@ func (p *process) scopeOf(model string) (scope, name string) {
 
 // limits is what a process knows of the limiter.
 type limits struct {
-	// queued is the ask that waits, held the grant that was not used yet, and denied why there is none. wake
-	// is called when an ask was answered; may be nil.
+	// queued is the ask that waits, held the grant that was not used yet, and denied why there is none.
 	queued *queued
 	held   *limiter.Grant
 	denied *limiter.DeniedError
-	wake   func()
 	// name is the scope of the last ask, if people gave it one, and waited how long that waited.
 	name   string
 	waited time.Duration
@@ -150,7 +148,7 @@ func (p *process) askGrant() bool {
 		ask.Model, ask.Retry = e.Model.Model, e.Model.Transport > 1
 	}
 	q := &queued{since: p.now(), answer: make(chan limiter.Answer, 1)}
-	wake := p.granting.wake
+	wake := p.wake
 	scope, name := p.scopeOf(ask.Model)
 	priority := 0
 	if p.priority != nil {

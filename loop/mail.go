@@ -41,9 +41,11 @@ func every(look func()) (stop func()) {
 }
 
 // takesMail makes the run take what others put into the inbox of its session, and what is said to the
-// session. wake wakes a run that rests in a pool; may be nil.
+// session. wake wakes a run that rests in a pool; nil outside one.
 func (p *process) takesMail(wake func()) {
-	p.mail, p.wake = make(chan struct{}, 1), wake
+	if p.wake = wake; wake == nil {
+		p.woken = make(chan struct{}, 1)
+	}
 	if p.inbox = p.journal.Inbox(); p.inbox != nil {
 		p.dropTaken()
 		p.signalMail()
@@ -187,8 +189,9 @@ func byWhom(by string) string {
 
 // signalMail says that there may be something in the inbox. It does not block.
 func (p *process) signalMail() {
+	p.mail.Store(true)
 	select {
-	case p.mail <- struct{}{}:
+	case p.woken <- struct{}{}:
 	default:
 	}
 }
@@ -212,16 +215,15 @@ func (p *process) watchMail() (stop func()) {
 // hasMail reports whether mail was signalled, and forgets it.
 func (p *process) hasMail() bool {
 	select {
-	case <-p.mail:
-		return true
+	case <-p.woken:
 	default:
-		return false
 	}
+	return p.mail.Swap(false)
 }
 
 // mustWake reports whether the run has something to do before its wait is over: mail, or an answer of the
 // limiter.
-func (p *process) mustWake() bool { return len(p.mail) > 0 || p.granting.answered() }
+func (p *process) mustWake() bool { return p.mail.Load() || p.granting.answered() }
 
 // takeMail takes what is in the inbox: it records each item as an event and then removes it. After a crash in
 // between the item is found in the record, and only removed. An item that fits nothing is removed with a
@@ -316,7 +318,7 @@ func (p *process) wentOn() bool {
 
 // clearMail removes what came too late for a run that has ended.
 func (p *process) clearMail() {
-	if p.mail != nil && p.runner.State().Phase == machine.Stopped {
+	if p.runner.State().Phase == machine.Stopped {
 		p.takeMail(false)
 	}
 }

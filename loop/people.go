@@ -212,8 +212,7 @@ func (p *process) pausePeople() {
 	select {
 	case <-taken:
 	case <-over:
-	case <-p.mail:
-		p.signalMail()
+	case <-p.woken:
 	case <-p.ctx.Done():
 	}
 }

@@ -121,10 +121,7 @@ func (p *Pool) newRun(s *session.Session, in *Input) (*PoolRun, error) {
 		return nil, err
 	}
 	t := &PoolRun{pool: p, run: run}
-	run.takesMail(func() { p.wake(t, nil) })
-	if p.o.limiter != nil {
-		run.granting.wake = t.wake
-	}
+	run.takesMail(t.wake)
 	return t, nil
 }
 

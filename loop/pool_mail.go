@@ -113,7 +113,7 @@ func (p *Pool) look() {
 }
 
 // wake makes a run that rests ready, so that it takes its mail. One that a worker has takes it in its turn,
-// and leaves a model call for a message that stops it; in is where that is, or nil.
+// and leaves a model call for a message that stops it.
 func (p *Pool) wake(t *PoolRun, in journal.Inbox) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -121,7 +121,7 @@ func (p *Pool) wake(t *PoolRun, in journal.Inbox) {
 		return
 	}
 	run := t.run
-	if run.signalMail(); t.place < 0 && in != nil {
+	if run.signalMail(); t.place < 0 {
 		leave := run.words.canceller()
 		go func() { // the store may take long, and the pool goes on
 			if items, _ := in.Items(context.Background(), run.journal.Session()); slices.ContainsFunc(items, inbox.Stops) {
@@ -132,7 +132,7 @@ func (p *Pool) wake(t *PoolRun, in journal.Inbox) {
 	t.makeReady()
 }
 
-// wake makes a run ready that rests.
+// wake makes a run ready that rests: it has mail, or the limiter has answered.
 func (t *PoolRun) wake() {
 	t.pool.mu.Lock()
 	defer t.pool.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"sync/atomic"
 	"time"
 
 	"github.com/retake-go/retake/journal"
@@ -53,15 +54,15 @@ type process struct {
 	// the approver has left to others.
 	asking       bool
 	leftToOthers []string
-	// inbox is that of the session's store, and mail is full if there may be something in it; nil without
-	// one.
-	inbox journal.Inbox
-	mail  chan struct{}
-	// unread is the last error of the inbox. words are what was said in this process, and wake wakes the run
-	// in its pool.
+	// inbox is that of the session's store; nil without one. unread is its last error, and words are what was
+	// said in this process. mail reports that there may be something in either.
+	inbox  journal.Inbox
 	unread string
 	words  unrecordedWords
-	wake   func()
+	mail   atomic.Bool
+	// wake wakes the run in its pool. woken is full if a run outside one has mail. Both are nil for tries.
+	wake  func()
+	woken chan struct{}
 	// depth is how many runs are around this one, and deepest how many there may be around another.
 	depth, deepest int
 
@@ -216,7 +217,7 @@ func (p *process) rest() {
 func (p *process) take(of engine.RunnerConfig) (err error) {
 	of.Session, of.Offer, of.Record = p.s, p.cfg.offer(), p.stepped
 	if p.runner, err = engine.New(of); err == nil {
-		if p.mail != nil {
+		if p.wake != nil || p.woken != nil {
 			session.DriverOf(p.s).Hearing(p.hear)
 		}
 		p.costs = p.runner.State().Charged.Cost
@@ -304,8 +305,7 @@ func (p *process) pause() {
 	select {
 	case <-p.clock.After(p.asked.Wait.Until.Sub(p.now())):
 		p.fed(p.woke(p.asked.Wait.Until))
-	case <-p.mail:
-		p.signalMail()
+	case <-p.woken:
 	case <-p.ctx.Done():
 	}
 }
