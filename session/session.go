@@ -29,7 +29,7 @@ type Session struct {
 	held     bool
 	dispatch func(Event) error // of the run that holds the session, or nil
 
-	reading  sync.RWMutex // guards contents, for no longer than a copy takes
+	reading  sync.Mutex // guards contents, for no longer than a copy takes
 	contents Contents
 }
 
@@ -53,8 +53,8 @@ func (c Contents) Known() *projection.Kept {
 
 // now returns the contents.
 func (s *Session) now() Contents {
-	s.reading.RLock()
-	defer s.reading.RUnlock()
+	s.reading.Lock()
+	defer s.reading.Unlock()
 	return s.contents
 }
 
