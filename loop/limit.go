@@ -141,7 +141,7 @@ func (p *process) waitsForGrant() bool {
 func (p *process) askGrant() bool {
 	st := p.runner.State()
 	var ask machine.GrantAsk
-	switch e := &p.asked; {
+	switch e := p.asked; {
 	case e.Grant != nil:
 		ask = *e.Grant
 	case e.Model != nil:

@@ -145,7 +145,7 @@ func (p *Pool) AddParked(k Parked) (*PoolRun, error) {
 		p.o.seeds.serve(p.cfg.Config.Seed, k.State.Session.ID())
 	}
 	t.run.goesOn()
-	t.run.asked, t.run.last, t.begun = k.Asked, k.State.At, true
+	t.run.asked, t.run.last, t.begun = &k.Asked, k.State.At, true
 	t.run.adjusted, t.run.takeBack = k.Adjusted, k.State.AsksAgain()
 	t.run.trace(true)
 	var until time.Time

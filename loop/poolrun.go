@@ -90,8 +90,8 @@ func (t *PoolRun) goOn(life, drive context.Context, now time.Time) (over bool) {
 		}
 	}()
 	p := t.run
-	p.until = drive
-	if p.live(life); !t.begun {
+	p.live(life)
+	if p.until = drive; !t.begun {
 		t.begin()
 	}
 	switch p.advance(now) {
@@ -211,7 +211,7 @@ func (t *PoolRun) park() Parked {
 	p := t.run
 	contained(func() { p.ended(ErrSuspended) })
 	p.close()
-	return Parked{Session: p.s, State: p.unpacked(), Asked: p.asked, Adjusted: p.adjusted}
+	return Parked{Session: p.s, State: p.unpacked(), Asked: *p.asked, Adjusted: p.adjusted}
 }
 
 // caller waits for the end of a run.

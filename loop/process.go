@@ -24,77 +24,81 @@ import (
 // [Attempts] and [Pool] differ in what they do then.
 type process struct {
 	*options
-	cfg *Config
-	// in is what the run is given; nil once it has begun, and if it is resumed.
-	in      *Input
+	*work
+	cfg     *Config
 	s       *session.Session
 	journal *journal.Journal
 	// runner makes the run; nil until the process has the session.
 	runner *engine.Runner
-	// life is the context that ends the work, and release frees it; may be nil. ctx is life with the values
-	// of tracers.
-	life, ctx context.Context
-	release   context.CancelFunc
 	// values are the values of the tracers, and end reports the end of the run to them; nil without tracers.
 	values context.Context
 	end    func(*machine.Outcome, error)
-	// until also cancels model calls, and then leaves the run to be resumed; may be nil.
-	until context.Context
-	// recorded is the end of the run if an earlier run of the journal answered the request, else nil.
-	recorded *journal.Ended
-	// asked is the next effect, and broke why the run cannot continue.
-	asked machine.Effect
-	broke error
-	// over reports that the end was reported.
-	over bool
+	// asked is the next effect. Its Asks are only there while the process works: the state has them.
+	asked *machine.Effect
 	// teller tells the observers; nil without any.
 	teller *observe.Teller
 
-	// asking reports that askers was told that the run waits for people. leftToOthers are the questions that
-	// the approver has left to others.
-	asking       bool
-	leftToOthers []string
-	// inbox is that of the session's store; nil without one. unread is its last error, and words are what was
-	// said in this process. mail reports that there may be something in either.
-	inbox  journal.Inbox
-	unread string
-	words  unrecordedWords
-	mail   atomic.Bool
-	// wake wakes the run in its pool. woken is full if a run outside one has mail. Both are nil for tries.
-	wake  func()
-	woken chan struct{}
-	// depth is how many runs are around this one, and deepest how many there may be around another.
-	depth, deepest int
-
-	// granting is what is known of the limiter. action is the action of tries; nil for a run.
-	granting limits
-	action   *Action
-
-	// copies are those of the conversation that the last request had.
-	copies []message.Message
+	// over reports that the end was reported, and asking that askers was told that the run waits for people.
+	over, asking bool
 	// takeBack reports that the last reply was not used, so that its streamed text has to be discarded.
 	takeBack bool
 	// cutOff reports that the model call that the process before had asked for was not made again.
 	cutOff bool
+	// mail reports that there may be something in the inbox, or that something was said.
+	mail atomic.Bool
+	// inbox is that of the session's store; nil without one. unread is its last error, and words are what was
+	// said in this process.
+	inbox  journal.Inbox
+	unread string
+	words  unrecordedWords
+	// wake wakes the run in its pool. woken is full if a run outside one has mail. Both are nil for tries.
+	wake  func()
+	woken chan struct{}
+	// leftToOthers are the questions that the approver has left to others.
+	leftToOthers []string
+	// depth is how many runs are around this one, and deepest how many there may be around another.
+	depth, deepest int
+
+	// granting is what is known of the limiter.
+	granting limits
 	// streaming is full while the function of WithStream runs.
 	streaming chan struct{}
 	// owed is what was consumed and is in no event yet.
 	owed owed
-	// err is the Go error behind the current event, cause the one behind exhaustion, and ending why the run
-	// was ended from outside.
-	err, cause, ending error
+	// err is the Go error behind the current event, and cause the one behind exhaustion.
+	err, cause error
 	// costs is what was told of the run's costs to the call of a tool that makes the run.
 	costs int64
-	// exhaustion is that of the run's state, or nil.
-	exhaustion *machine.Question
 	// failed are the calls of a reply that failed, by index.
 	failed map[int]failedCall
-	// limits ends the calls that take too long, and the run at its deadline.
-	limits alarms
 	// last is the time that was last read.
 	last time.Time
 	// adjusted is the last layer of WithAdjust, or nil.
 	adjusted *policy.Layer
+}
+
+// work is what a process has only while it works: a run that rests in a pool has none of it.
+type work struct {
+	// in is what the run is given; nil once it has begun, and if it is resumed. action is the action of tries,
+	// which never rest; nil for a run.
+	in     *Input
+	action *Action
+	// life is the context that ends the work, and release frees it; may be nil. ctx is life with the values
+	// of tracers.
+	life, ctx context.Context
+	release   context.CancelFunc
+	// until also cancels model calls, and then leaves the run to be resumed; may be nil.
+	until context.Context
+	// recorded is the end of the run if an earlier run of the journal answered the request, else nil.
+	recorded *journal.Ended
+	// broke is why the run cannot continue, and ending why it was ended from outside.
+	broke, ending error
+	// exhaustion is that of the run's state, or nil.
+	exhaustion *machine.Question
+	// copies are those of the conversation that the last request had.
+	copies []message.Message
+	// limits ends the calls that take too long, and the run at its deadline.
+	limits alarms
 }
 
 // ErrSuspended is a cause for cancelling a context, for a process that shuts down: see [NotifyShutdown]. It
@@ -130,7 +134,8 @@ func newProcess(
 	if err != nil {
 		return nil, err
 	}
-	p := &process{options: o, cfg: cfg, in: in, s: s, journal: j, limits: alarms{clock: o.clock}}
+	p := &process{options: o, work: o.work(), cfg: cfg, s: s, journal: j, asked: nothing}
+	p.in = in
 	p.deepest = cmp.Or(cfg.MaxDepth, DefaultDepth)
 	if len(o.observers) > 0 {
 		p.teller = &observe.Teller{Observers: o.observers, Tools: cfg.Tools, Output: cfg.Output}
@@ -140,9 +145,14 @@ func newProcess(
 	return p, nil
 }
 
+// work returns what a process needs to work.
+func (o *options) work() *work { return &work{limits: alarms{clock: o.clock}} }
+
 // live sets the context of the work. It also ends at the deadline of a run that has begun.
 func (p *process) live(life context.Context) {
-	p.free()
+	if p.free(); p.work == nil {
+		p.work = p.options.work()
+	}
 	if err := p.journal.Wake(); err != nil {
 		p.broke = err
 	}
@@ -159,7 +169,7 @@ func (p *process) live(life context.Context) {
 
 // free ends the context of the work, if it is not that of the caller.
 func (p *process) free() {
-	if p.release != nil {
+	if p.work != nil && p.release != nil {
 		p.release()
 		p.release = nil
 	}
@@ -188,7 +198,6 @@ func (p *process) restLong() {
 	case machine.AskPerson:
 		until = p.askedUntil()
 		p.runner.Pack()
-		p.asked.Asks = nil // the state has them
 	}
 	if until.Sub(p.now()) >= longWait {
 		p.journal.Rest()
@@ -199,15 +208,24 @@ func (p *process) restLong() {
 func (p *process) unpacked() machine.State {
 	st := p.runner.State()
 	if p.asked.Kind == machine.AskPerson {
-		p.asked.Asks = st.Asks()
+		p.asked = &machine.Effect{Kind: machine.AskPerson, Asks: st.Asks()}
 	}
 	return st
 }
 
+// nothing is what a run asks for that has not begun, and asksPerson what one does that rests until a person
+// answers.
+var nothing, asksPerson = &machine.Effect{}, &machine.Effect{Kind: machine.AskPerson}
+
 // rest drops what a waiting run does not need.
 func (p *process) rest() {
 	p.free()
-	p.life, p.ctx, p.until, p.copies = nil, nil, nil, nil
+	p.work = nil
+	if p.asked.Kind == machine.AskPerson {
+		p.asked = asksPerson
+	} else {
+		p.asked = new(*p.asked) // without the other effects of its step
+	}
 	if p.asked.Kind == machine.WaitUntil && p.failed == nil {
 		p.err = nil // the error belongs to the event before the wait
 	}
@@ -227,9 +245,8 @@ func (p *process) take(of engine.RunnerConfig) (err error) {
 
 // beginRun takes the session for a run under m.
 func (p *process) beginRun(m *machine.Compiled) error {
-	in := *p.in
-	in.Deadline = earlier(p.life, in.Deadline)
-	if err := p.take(engine.RunnerConfig{Machine: m, Input: &in}); err != nil {
+	p.in.Deadline = earlier(p.life, p.in.Deadline)
+	if err := p.take(engine.RunnerConfig{Machine: m, Input: p.in}); err != nil {
 		return err
 	}
 	if p.seedless() {
@@ -261,7 +278,7 @@ func (p *process) fed(effects []machine.Effect, err error) {
 	case err != nil:
 		p.broke = err
 	default:
-		p.asked = effects[len(effects)-1]
+		p.asked = &effects[len(effects)-1]
 	}
 }
 
@@ -293,7 +310,7 @@ func (p *process) advance(now time.Time) machine.EffectKind {
 		case p.asked.Kind == machine.TryAction:
 			return machine.TryAction
 		default:
-			p.fed(p.carry(p.asked, now))
+			p.fed(p.carry(*p.asked, now))
 		}
 	}
 	p.stopAsking()

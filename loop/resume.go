@@ -110,7 +110,7 @@ func (p *process) resume(fit func(*journal.Fold) error) error {
 		p.close()
 		return err
 	}
-	p.asked = asked
+	p.asked = &asked
 	end := held.State.Config.Deadline // at which no call was begun
 	p.cutOff = asked.Kind == machine.CallModel && (end.IsZero() || held.State.At.Before(end))
 	p.live(p.life)
