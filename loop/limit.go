@@ -148,7 +148,6 @@ func (p *process) askGrant() bool {
 		ask.Model, ask.Retry = e.Model.Model, e.Model.Transport > 1
 	}
 	q := &queued{since: p.now(), answer: make(chan limiter.Answer, 1)}
-	wake := p.wake
 	scope, name := p.scopeOf(ask.Model)
 	priority := 0
 	if p.priority != nil {
@@ -158,9 +157,8 @@ func (p *process) askGrant() bool {
 		Scope: scope, Tokens: st.CallTokens(), Turn: ask.Turn, Priority: priority, Retry: ask.Retry,
 		UnlessDown: ask.UnlessDown, Deadline: st.Config.Deadline,
 	}, func(a limiter.Answer) {
-		if q.answer <- a; wake != nil {
-			wake()
-		}
+		q.answer <- a
+		p.pooled.wake()
 	})
 	q.Grant = a.Grant
 	p.granting.queued, p.granting.name = q, name

@@ -41,9 +41,9 @@ func every(look func()) (stop func()) {
 }
 
 // takesMail makes the run take what others put into the inbox of its session, and what is said to the
-// session. wake wakes a run that rests in a pool; nil outside one.
-func (p *process) takesMail(wake func()) {
-	if p.wake = wake; wake == nil {
+// session. pooled is the run in its pool; nil outside one.
+func (p *process) takesMail(pooled *PoolRun) {
+	if p.pooled = pooled; pooled == nil {
 		p.woken = make(chan struct{}, 1)
 	}
 	if p.inbox = p.journal.Inbox(); p.inbox != nil {
@@ -81,9 +81,8 @@ func (p *process) hear(w session.Words) error {
 			return err
 		}
 	}
-	if p.words.add(w, p.signalMail); p.wake != nil {
-		p.wake()
-	}
+	p.words.add(w, p.signalMail)
+	p.pooled.wake()
 	return nil
 }
 

@@ -236,13 +236,14 @@ func (p *Pool) restAsking(t *PoolRun) bool {
 	s := p.o.askers.of(t.run.s.ID())
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.take = func(answer machine.Response) error { return p.respond(t, answer) }
+	s.take = t.respond
 	t.run.startAsking()
 	return t.rest(t.run.askedUntil())
 }
 
 // respond gives an answer to a run that rests.
-func (p *Pool) respond(t *PoolRun, answer machine.Response) error {
+func (t *PoolRun) respond(answer machine.Response) error {
+	p := t.pool
 	p.mu.Lock()
 	ready, rests, closed := t.ready, t.place >= 0, p.closed
 	asks := rests && !closed && t.run.asked.Kind == machine.AskPerson

@@ -121,7 +121,7 @@ func (p *Pool) newRun(s *session.Session, in *Input) (*PoolRun, error) {
 		return nil, err
 	}
 	t := &PoolRun{pool: p, run: run}
-	run.takesMail(t.wake)
+	run.takesMail(t)
 	return t, nil
 }
 

@@ -132,8 +132,11 @@ func (p *Pool) wake(t *PoolRun, in journal.Inbox) {
 	t.makeReady()
 }
 
-// wake makes a run ready that rests: it has mail, or the limiter has answered.
+// wake makes a run ready that rests: it has mail, or the limiter has answered. It does nothing for a nil run.
 func (t *PoolRun) wake() {
+	if t == nil {
+		return
+	}
 	t.pool.mu.Lock()
 	defer t.pool.mu.Unlock()
 	t.makeReady()

@@ -51,9 +51,9 @@ type process struct {
 	inbox  journal.Inbox
 	unread string
 	words  unrecordedWords
-	// wake wakes the run in its pool. woken is full if a run outside one has mail. Both are nil for tries.
-	wake  func()
-	woken chan struct{}
+	// pooled is the run in its pool. woken is full if a run outside one has mail. Both are nil for tries.
+	pooled *PoolRun
+	woken  chan struct{}
 	// leftToOthers are the questions that the approver has left to others.
 	leftToOthers []string
 	// depth is how many runs are around this one, and deepest how many there may be around another.
@@ -235,7 +235,7 @@ func (p *process) rest() {
 func (p *process) take(of engine.RunnerConfig) (err error) {
 	of.Session, of.Offer, of.Record = p.s, p.cfg.offer(), p.stepped
 	if p.runner, err = engine.New(of); err == nil {
-		if p.wake != nil || p.woken != nil {
+		if p.pooled != nil || p.woken != nil {
 			session.DriverOf(p.s).Hearing(p.hear)
 		}
 		p.costs = p.runner.State().Charged.Cost
