@@ -36,8 +36,8 @@ type plain State
 type stateJSON struct {
 	plain
 	kept
-	Session    json.RawMessage   `json:"session"`
-	Transcript []message.Message `json:"transcript"`
+	Session    json.RawMessage   `json:"session,omitempty"`
+	Transcript []message.Message `json:"transcript,omitempty"`
 	Turns      []projection.Turn `json:"turns,omitempty"`
 	Failures   []ToolFailure     `json:"tool_failures,omitempty"`
 	Recent     []finishedCall    `json:"recent,omitempty"`

@@ -115,7 +115,7 @@ type poll struct {
 // data but the compiled templates. It is safe for concurrent reading.
 type State struct {
 	// Config is read-only and shared by all states of a run.
-	Config  *Config       `json:"config"`
+	Config  *Config       `json:"config,omitempty"`
 	Phase   Phase         `json:"phase"`
 	Session session.State `json:"session"`
 	// At is the time of the last event.
@@ -128,7 +128,7 @@ type State struct {
 	Began int `json:"began,omitempty"`
 	Turn  int `json:"turn"`
 	// Policy is the run's policy with its adjustments. It is read-only.
-	Policy *policy.Set `json:"policy"`
+	Policy *policy.Set `json:"policy,omitempty"`
 	// Model is the name of the current model; empty for the first.
 	Model string `json:"model,omitempty"`
 	// System is the prompt that the user's code made for the next call.
