@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,16 +24,17 @@ import (
 // Start begins a run with the messages of its [Input], if any, and the given ones. The error is
 // [session.ErrUnanswered] if they leave calls without a result.
 func (r *Runner) Start(at time.Time, messages ...message.Message) ([]machine.Effect, error) {
-	messages = slices.Concat(r.said, messages)
+	opens := cmp.Or(r.opening, &opening{})
+	messages = slices.Concat(opens.said, messages)
 	before := r.st.Transcript()
 	before = before[max(talk.LastReply(before), 0):]
 	if err := session.Unanswered(slices.Concat(before, messages)); err != nil {
 		return nil, err
 	}
 	effects, err := r.Step(machine.Event{Kind: machine.Started, At: at, Messages: talk.Printable(messages),
-		Kept: r.known, Warnings: r.doubtful, Hears: Hears(r.s)})
+		Kept: opens.known, Warnings: r.doubtful, Hears: Hears(r.s)})
 	if err == nil {
-		r.said, r.known = nil, nil
+		r.opening = nil
 	}
 	return effects, err
 }

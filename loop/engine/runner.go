@@ -67,10 +67,8 @@ type Runner struct {
 	refused *fault.ReducerError
 	// begun are the calls of the current reply, by index, that began and have no outcome.
 	begun []int
-	// said is what the run begins with: what its journal lacks of the conversation before it, and the prompt.
-	// known is what is known of the conversation besides the messages; nil if the state has it.
-	said  []message.Message
-	known *projection.Kept
+	// opening is what a run begins with that was given its input; nil once it has begun.
+	opening *opening
 	// failing are the last errors of calls that failed, by key, and toolErrors those of
 	// [machine.State.ToolFailures], nil for failures of another process.
 	failing    map[string]error
@@ -78,6 +76,14 @@ type Runner struct {
 	// unrecorded reports that the journal is broken. The run can still end in memory. recorded reports that
 	// the run had ended in the journal.
 	unrecorded, recorded bool
+}
+
+// opening is what a run begins with.
+type opening struct {
+	// said is what the journal lacks of the conversation before the run, and the prompt. known is what is
+	// known of the conversation besides the messages; nil if the state has it.
+	said  []message.Message
+	known *projection.Kept
 }
 
 // reading is how replies are read under a policy, and what the latest one has.
@@ -181,13 +187,13 @@ func (r *Runner) goOn(in *Input, single bool) error {
 		r.st.Continue(said, known)
 		said = nil
 	}
-	if len(said) > 0 {
-		r.known = known
+	if len(said) == 0 {
+		known = nil
 	}
 	if !single {
 		said = append(slices.Clip(said), in.Message())
 	}
-	r.said = said
+	r.opening = &opening{said, known}
 	return err
 }
 

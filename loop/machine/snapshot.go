@@ -11,7 +11,6 @@ import (
 	"github.com/retake-go/retake/internal/seq"
 	"github.com/retake-go/retake/loop/projection"
 	"github.com/retake-go/retake/message"
-	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 )
 
@@ -74,28 +73,32 @@ func (w *stateJSON) state(held session.State, said seq.Log[message.Message], com
 	st.kept, st.Session, st.transcript, st.compiled = w.kept, held, said, compiled
 	st.failures, st.turns = seq.Of(w.Failures...), seq.Of(w.Turns...)
 	st.recent, st.shownCalls = seq.WindowOf(w.Recent...), seq.WindowOf(w.Lately...)
+	if st.Policy == nil {
+		st.Policy, st.policies = &st.Config.Policy, compiled.policies
+	} else {
+		st.policies = policiesOf(st.Policy)
+	}
+	st.digestRequest()
 	st.At = st.At.UTC() // equal times are to be equal values
 	return st
 }
 
-// Packed is a [State] in little memory, for one of many runs that wait for long. It shares the config, the policy
-// and the texts of messages with other states, and the rest is text of its own.
+// Packed is a [State] in little memory, for one of many runs that wait for long. It shares the config and the
+// texts of messages with other states, and the rest is text of its own.
 type Packed struct {
-	config   *Config
-	policy   *policy.Set
-	policies *policies
-	compiled *compiled
-	said     []message.Message
-	text     []byte
+	of   Compiled
+	said []message.Message
+	text []byte
 }
 
 // Pack returns the state in little memory, without its session. The error is that of [State.Snapshot].
 func (st State) Pack() (*Packed, error) {
 	w := st.json()
-	w.Config, w.Policy = nil, nil
+	if w.Config = nil; st.Policy == &st.Config.Policy {
+		w.Policy = nil // it was not adjusted
+	}
 	text, err := canon.Marshal(w)
-	return &Packed{st.Config, st.Policy, st.policies, st.compiled, slices.Clone(st.Transcript()),
-		bytes.Clone(text)}, err
+	return &Packed{Compiled{st.Config, st.compiled}, slices.Clone(st.Transcript()), bytes.Clone(text)}, err
 }
 
 // State returns the state, with the session that it had.
@@ -104,10 +107,8 @@ func (p *Packed) State(held session.State) (State, error) {
 	if err := canon.UnmarshalKnown(p.text, &w); err != nil {
 		return State{}, err
 	}
-	st := w.state(held, seq.Of(p.said...), p.compiled)
-	st.Config, st.Policy, st.policies = p.config, p.policy, p.policies
-	st.digestRequest()
-	return st, nil
+	w.Config = p.of.cfg
+	return w.state(held, seq.Of(p.said...), p.of.compiled), nil
 }
 
 // seal returns the snapshot with a state.
@@ -174,8 +175,6 @@ func restore(data []byte) (State, error) {
 		return State{}, prefix("config", err)
 	}
 	st := w.state(held, seq.Of(w.Transcript...), c.compiled)
-	st.policies = policiesOf(st.Policy)
-	st.digestRequest()
 	st.Config.Deadline = st.Config.Deadline.UTC()
 	return st, nil
 }
