@@ -111,8 +111,9 @@ func New(cfg Config) (*Session, error) {
 	}
 	id := cfg.ID
 	if cfg.Journal != nil {
-		id = cfg.Journal.Session()
-		s.journal.Store(&cfg.Journal)
+		j := cfg.Journal
+		id = j.Session()
+		s.journal.Store(&j)
 	}
 	s.contents.State = State{id: id, slots: emptySlots(cfg.Slices)}
 	if cfg.OnReducerError != nil {
