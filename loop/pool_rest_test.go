@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/internal/fixture"
+	"github.com/retake-go/retake/internal/race"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/journal/inbox"
 	"github.com/retake-go/retake/loop"
@@ -192,4 +194,48 @@ func TestASessionThatWaitsCanBeTakenOver(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Very many runs wait for people at the same time, without a journal. None goes on before it is answered.
+func TestARunThatAsksIsSmall(t *testing.T) {
+	const n, most = 5000, 2600
+	paid, ended := 0, 0
+	tools, err := tool.NewSet(tool.New("pay", "Pays.", func(_ context.Context, a transfer) (transferred, error) {
+		paid++
+		return transferred{a.Amount}, nil
+	}, tool.NeedsApproval(func(transfer) bool { return true })))
+	require.NoError(t, err)
+	newPool := func() *loop.Pool {
+		p, err := loop.NewPool(loop.PoolConfig{
+			Model: loop.ModelFunc(payingModel), Config: loop.Config{Tools: tools}, Done: func(_ *session.Session, _ loop.Result, err error) {
+				assert.NoError(t, err)
+				ended++
+			},
+		})
+		require.NoError(t, err)
+		return p
+	}
+	p := newPool()
+	before := held()
+	for i := range n {
+		_, err := p.Add(newSessionNamed(t, "order-"+strconv.Itoa(i)), loop.Input{Prompt: "Pay."})
+		require.NoError(t, err)
+	}
+	require.Equal(t, n, p.Due(time.Now()))
+	if each := (held() - before) / n; !race.Enabled {
+		assert.LessOrEqual(t, each, uint64(most))
+	}
+	assert.Zero(t, p.Due(time.Now().AddDate(10, 0, 0)), "nobody has answered")
+
+	parked := p.Close()
+	require.Len(t, parked, n)
+	p = newPool()
+	one := parked[7]
+	require.Equal(t, one.State.Asks(), one.Asked.Asks)
+	_, err = p.AddParked(one)
+	require.NoError(t, err)
+	require.Equal(t, 1, p.Due(time.Now()))
+	require.NoError(t, p.Answer(one.Session.ID(), machine.Response{Question: one.Asked.Asks[0].ID, Verdict: machine.Approve}))
+	p.Due(time.Now())
+	assert.Equal(t, []int{1, 1}, []int{paid, ended})
 }
