@@ -96,13 +96,16 @@ func derived(parts []part, said []message.Message, from, to int) []part {
 	return parts
 }
 
-// calls returns the calls of a reply with their answers.
+// calls returns the calls of a reply with their answers: by id, and without ids by name.
 func calls(m *message.Message, answers []message.Message) []Call {
 	all := make([]Call, len(m.Calls))
 	for n, c := range m.Calls {
 		all[n] = Call{Tool: c.Name, Arguments: c.Arguments, InDoubt: true}
-		for _, a := range answers {
-			if a.CallID == c.ID {
+	}
+	for _, a := range answers {
+		for n, c := range m.Calls {
+			named := a.CallID != "" || a.Name == "" || a.Name == c.Name
+			if all[n].InDoubt && a.CallID == c.ID && named {
 				all[n].Said, all[n].Failed, all[n].InDoubt = a.Text, a.IsError, false
 				break
 			}
