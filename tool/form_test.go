@@ -29,7 +29,8 @@ func refused[R any]() (text string) {
 // ran reports whether a value can be the result of a tool whose type says nothing of it.
 func ran(value any) bool {
 	t := tool.New("t", "", func(context.Context, none) (any, error) { return value, nil })
-	return t.Invoke(context.Background(), []byte("{}")).Err == nil
+	out := t.Invoke(context.Background(), []byte("{}"))
+	return out.Cause() == nil
 }
 
 type point struct{ X, Y int }
@@ -104,8 +105,8 @@ func TestAResultThatContainsItselfIsAnError(t *testing.T) {
 	ring := &node{Name: "ring"}
 	ring.Next = ring
 	made := tool.New("ring", "", func(context.Context, none) (*node, error) { return ring, nil })
-	err := made.Invoke(t.Context(), []byte("{}")).Err
-	require.ErrorContains(t, err, "the result has no JSON form")
+	out := made.Invoke(t.Context(), []byte("{}"))
+	require.ErrorContains(t, out.Cause(), "the result has no JSON form")
 }
 
 // Text that is not UTF-8, such as the output of a program, is no reason to lose the result of a call that has
@@ -128,5 +129,6 @@ func TestAResultOfAnyBytesIsAResult(t *testing.T) {
 	twice := tool.New("a", "", func(context.Context, struct{}) (any, error) {
 		return map[string]int{"\xff": 1, "\xfe": 2}, nil
 	})
-	require.ErrorContains(t, twice.Invoke(t.Context(), []byte(`{}`)).Err, "the result has no JSON form")
+	out := twice.Invoke(t.Context(), []byte(`{}`))
+	require.ErrorContains(t, out.Cause(), "the result has no JSON form")
 }

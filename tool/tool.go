@@ -3,6 +3,7 @@ package tool
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -94,7 +95,7 @@ func typedEdge[A, R any](fn func(context.Context, A) (R, error)) jsonFunc {
 			}
 			result, err := canon.MarshalMended(r) // the call has run, so that its result is to be told
 			if err != nil {
-				return nil, fmt.Errorf("the result has no JSON form: %w", err)
+				return nil, untold(fmt.Errorf("the result has no JSON form: %w", err))
 			}
 			return result, nil
 		},
@@ -160,11 +161,16 @@ func rawEdge(fn func(context.Context, json.RawMessage) (json.RawMessage, error))
 		}
 		result, err := canon.JSON(r)
 		if err != nil {
-			return nil, fmt.Errorf("the result is not JSON: %w", err)
+			return nil, untold(fmt.Errorf("the result is not JSON: %w", err))
 		}
 		return result, nil
 	}
 	return jsonFunc{run, canon.JSON}
+}
+
+// untold is the error of a call that has run and whose result cannot be told. The model is told that it ran.
+func untold(err error) error {
+	return errors.Join(&FailedError{Text: "the call has run, but its result cannot be shown"}, err)
 }
 
 func nameError(name string) error {

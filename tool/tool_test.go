@@ -138,7 +138,11 @@ func TestInvokeContainsPanicsOfErrorsThatPanic(t *testing.T) {
 
 func TestResultsMustHaveAJSONForm(t *testing.T) {
 	bad := tool.New("bad", "", func(context.Context, struct{}) (float64, error) { var zero float64; return 1 / zero, nil })
-	assert.ErrorContains(t, bad.Invoke(context.Background(), []byte(`{}`)).Err, "no JSON form")
+	out := bad.Invoke(context.Background(), []byte(`{}`))
+	assert.ErrorContains(t, out.Cause(), "no JSON form")
+	assert.Equal(t, "the call has run, but its result cannot be shown", out.Failed, "the model is told that it ran")
+	assert.NoError(t, out.Err)
+	assert.False(t, out.InDoubt)
 	raw, err := tool.Raw("raw", "", []byte(`{}`), func(context.Context, json.RawMessage) (json.RawMessage, error) {
 		return json.RawMessage(`{"b":1, "a":2}`), nil
 	})
@@ -146,7 +150,9 @@ func TestResultsMustHaveAJSONForm(t *testing.T) {
 	assert.Equal(t, `{"a":2,"b":1}`, string(raw.Invoke(context.Background(), []byte(`{}`)).Result))
 	raw, err = tool.Raw("raw", "", []byte(`{}`), func(context.Context, json.RawMessage) (json.RawMessage, error) { return json.RawMessage(`{`), nil })
 	require.NoError(t, err)
-	assert.ErrorContains(t, raw.Invoke(context.Background(), []byte(`{}`)).Err, "not JSON")
+	out = raw.Invoke(context.Background(), []byte(`{}`))
+	assert.ErrorContains(t, out.Cause(), "not JSON")
+	assert.Equal(t, "the call has run, but its result cannot be shown", out.Failed)
 	raw, err = tool.Raw("raw", "", []byte(`{}`), func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil })
 	require.NoError(t, err)
 	assert.Equal(t, `null`, string(raw.Invoke(context.Background(), []byte(`{}`)).Result))
