@@ -106,14 +106,20 @@ func reply(t caller, c Config, url string, client *http.Client, req loop.Request
 	return model.Reply(t.Context(), req)
 }
 
-// wire makes a call of Reply for each script of one.
-func wire(t *testing.T, c Config) {
+// scripts lists the scripts of a kind, and their folder.
+func (c *Config) scripts(t *testing.T, kind string) (dir string, files []string) {
 	if c.Scripts == "" {
-		t.Skip("no Scripts")
+		t.Skip("Scripts of the Config is not set: it names the folder of the adapter's scripts")
 	}
-	dir := filepath.Join(c.Scripts, "wire")
+	dir = filepath.Join(c.Scripts, kind)
 	files, err := filepath.Glob(filepath.Join(dir, "*.txtar"))
 	require.NoError(t, err)
+	return dir, files
+}
+
+// wire makes a call of Reply for each script of one.
+func wire(t *testing.T, c Config) {
+	dir, files := c.scripts(t, "wire")
 	var names []string
 	for _, path := range files {
 		names = append(names, nameOf(path))

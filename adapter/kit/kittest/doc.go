@@ -23,8 +23,8 @@
 //	wire       scripts of one call: golden requests and outcomes
 //	story      scripts of a whole run: the session is the same for every provider
 //
-// The last two, and every cut, need [Config].Scripts. `go test . -args -rewrite` rewrites their golden sections: check the
-// diff, and commit only what you understand. [Serve] plays responses for other tests.
+// The last two, and every cut, need [Config].Scripts. `go test . -args -rewrite` rewrites their golden
+// sections: check the diff, and commit only what you understand. [Serve] plays responses for other tests.
 //
 // # Files
 //

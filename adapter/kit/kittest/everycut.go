@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -24,11 +23,7 @@ const step, shortStep = 5, 41
 // whether the body ends there or breaks. The whole reply may come of it if only its usage is missing, or what
 // says nothing.
 func everyCut(t *testing.T, c Config) {
-	if c.Scripts == "" {
-		t.Skip("no Scripts")
-	}
-	files, err := filepath.Glob(filepath.Join(c.Scripts, "wire", "*.txtar"))
-	require.NoError(t, err)
+	_, files := c.scripts(t, "wire")
 	step := step
 	if testing.Short() {
 		step = shortStep

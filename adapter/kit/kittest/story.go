@@ -4,7 +4,6 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/json"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -36,12 +35,7 @@ func keepReceipt(_ reducer.View[string], e session.ToolResultEvent) (reducer.Cha
 
 // stories runs the loop for each script of a run, and compares requests and session with the golden ones.
 func stories(t *testing.T, c Config) {
-	if c.Scripts == "" {
-		t.Skip("no Scripts")
-	}
-	dir := filepath.Join(c.Scripts, "story")
-	files, err := filepath.Glob(filepath.Join(dir, "*.txtar"))
-	require.NoError(t, err)
+	dir, files := c.scripts(t, "story")
 	require.NotEmpty(t, files, "%s: there is no story", dir)
 	for _, path := range files {
 		t.Run(nameOf(path), func(t *testing.T) {
