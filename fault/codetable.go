@@ -31,10 +31,9 @@ func squash(code string) string {
 const maxCode = 128
 
 // strongCodes classify a failure whatever its status. Codes are squashed; those of one provider alone begin
-// with its name and a slash. Under tool_use_failed,
-// output_parse_failed and json_validate_failed Groq reports that the model's own
-// output could not be used. The numbers are those of https://docs.bigmodel.cn/cn/api/api-code and
-// https://platform.minimax.io/docs/api-reference/errorcode.
+// with its name and a slash. Under tool_use_failed, output_parse_failed and json_validate_failed Groq reports
+// that the model's own output could not be used. The numbers are those of
+// https://docs.bigmodel.cn/cn/api/api-code and https://platform.minimax.io/docs/api-reference/errorcode.
 var strongCodes = meanings(strongTable)
 
 const strongTable = `

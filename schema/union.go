@@ -16,8 +16,9 @@ import (
 //     left, its issues are the answer.
 //   - If each alternative only lacks members, the missing members are listed by alternative.
 //   - Otherwise the nearest alternative is explained: no wrong constants, then fewest issues right here, then
-//     one whose members are there, then fewest in all, then deepest, then first. One more issue says that there are other alternatives, unless
-//     the value right here fits this one alone or has the members of this one alone.
+//     one whose members are there, then fewest in all, then deepest, then first. One more issue says that
+//     there are other alternatives, unless the value right here fits this one alone or has the members of this
+//     one alone.
 //   - Where very many failures were compared for a reply, that there are alternatives is all that is said.
 //
 // Objects that a tag tells apart do not come here, unless some may lack it.

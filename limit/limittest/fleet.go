@@ -32,8 +32,8 @@ type Server interface {
 // Fleet runs eight processes of this test binary, whose limiters share the store of a server, against a
 // provider on loopback that serves 100 calls a second. Two processes are killed in the middle of it, and
 // others take over what they had to do; then the server is killed, and started again. Every session makes
-// all its calls, and none is refused too often. With RETAKE_FLEET in the environment there are 1,000 sessions, it
-// takes about two minutes, and also measures: without, the machine may be too busy for that.
+// all its calls, and none is refused too often. With RETAKE_FLEET in the environment there are 1,000 sessions,
+// it takes about two minutes, and also measures: without, the machine may be too busy for that.
 //
 // env is added to the environment of the processes, to find the store by. Their TestMain calls [Work].
 func Fleet(t *testing.T, server Server, env ...string) {
