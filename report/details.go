@@ -238,8 +238,8 @@ func (p *pager) propose(action, text string, issues []issueView) *diffView {
 func (p *pager) call(c *machine.Call) *callView {
 	raw := p.masked(c.Tool, cmp.Or(c.Raw, string(c.Arguments)))
 	v := &callView{
-		Tool: p.within.scrub(c.Tool), ID: p.within.scrub(c.ID), Class: told.Words(string(c.Class)), Tone: "good", Values: valuesText(p.within.scrub(raw)),
-		Arguments: p.text("", raw, c.Issues), Issues: issueViews(c.Issues),
+		Tool: p.within.scrub(c.Tool), ID: p.within.scrub(c.ID), Class: told.Words(string(c.Class)), Tone: "good",
+		Values: valuesText(p.within.scrub(raw)), Arguments: p.text("", raw, c.Issues), Issues: issueViews(c.Issues),
 	}
 	if c.Class != "" {
 		v.Tone = "bad"

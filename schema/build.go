@@ -135,7 +135,8 @@ func (b *builder) base(path string, at *spot, rules *ruleSet, checked bool) (*js
 	if err == nil {
 		err = describeType(n, t)
 	}
-	switch isEmpty := reflect.DeepEqual(n, &jsonschema.Schema{}); { // it would be written as true, which not all providers read
+	// An empty schema would be written as true, which not all providers read.
+	switch isEmpty := reflect.DeepEqual(n, &jsonschema.Schema{}); {
 	case isEmpty && c == classAny:
 		n.Description = "Any value."
 	case isEmpty:

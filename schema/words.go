@@ -132,7 +132,8 @@ var layoutWords = strings.NewReplacer("2006", "YYYY", "01", "MM", "02", "DD", "1
 // layoutPhrase says how a time is written. A layout with more than these words has an example.
 func layoutPhrase(layout string) string {
 	spelled := layoutWords.Replace(layout)
-	if strings.ContainsAny(strings.TrimSuffix(spelled, "Z"), "0123456789ZJPp_") || strings.Contains(spelled, "Mon") || strings.Contains(spelled, "MST") {
+	rest := strings.TrimSuffix(spelled, "Z")
+	if strings.ContainsAny(rest, "0123456789ZJPp_") || strings.Contains(rest, "Mon") || strings.Contains(rest, "MST") {
 		return "such as " + time.Date(2024, 5, 16, 17, 8, 9, 0, time.UTC).Format(layout)
 	}
 	return "written as " + spelled

@@ -175,8 +175,8 @@ func (c *Console) question(asks pending, now time.Time) *question {
 		for _, i := range a.Failure.Issues {
 			q.Failed += i.String() + "; "
 		}
-		q.Failed = c.scrub(fmt.Sprintf("%s%s, at attempt %d (%s)", q.Failed, told.Words(string(a.Failure.Class)), a.Attempt,
-			a.Reason.Phrase()))
+		class := told.Words(string(a.Failure.Class))
+		q.Failed = c.scrub(fmt.Sprintf("%s%s, at attempt %d (%s)", q.Failed, class, a.Attempt, a.Reason.Phrase()))
 	}
 	q.Untaken = s.untaken[a.ID]
 	c.beside(q, s, a)
