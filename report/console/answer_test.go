@@ -55,8 +55,10 @@ func asking(t *testing.T, arguments string, tools ...*tool.Tool) (journal.Dir, *
 func formIn(t *testing.T, page string) url.Values {
 	t.Helper()
 	in := url.Values{}
-	for _, m := range regexp.MustCompile(`<input[^>]* name="([^"]+)"[^>]* value="([^"]*)"`).FindAllStringSubmatch(page, -1) {
-		in.Set(m[1], m[2])
+	for _, m := range regexp.MustCompile(`<input[^>]* name="([^"]+)"[^>]* value="([^"]*)"[^>]*>`).FindAllStringSubmatch(page, -1) {
+		if !strings.Contains(m[0], `type="radio"`) || strings.Contains(m[0], " checked") {
+			in.Set(m[1], m[2])
+		}
 	}
 	for _, m := range regexp.MustCompile(`type="hidden" name="([^"]+)" value="([^"]*)"`).FindAllStringSubmatch(page, -1) {
 		in.Set(m[1], m[2])

@@ -114,7 +114,10 @@
   const next = by(location.hash.slice(1))?.querySelector("h2");
   if (came && !next) came.focus();
   if (came) by("polite").textContent = came.textContent + (next ? ". Next: " + next.textContent : "");
-  else if (!moved && cards.length) (document.querySelector("[aria-invalid]") ?? cards[0]).focus();
+  else if (!moved && cards.length) {
+    const wrong = document.querySelector("[aria-invalid]") ?? cards[0];
+    (wrong.matches(".radios") ? wrong.querySelector(":checked") ?? wrong.querySelector("input") : wrong).focus();
+  }
 
   // A click that was meant for another page answers nothing.
   const answers = document.querySelectorAll(".buttons button");
@@ -126,11 +129,12 @@
     for (const d of f.querySelectorAll("[name=draft]"))
       d.onclick = e => { e.preventDefault(); f.elements.words.value = d.textContent; f.elements.words.focus(); };
     const yes = f.querySelector("[value=approve] span"), effect = yes?.textContent;
-    const was = x => x.dataset.was ?? x.defaultValue;
+    const was = x => x.dataset.was ?? x.defaultValue, says = (x, text) => x.type === "radio" && !text ? "left out" : text;
+    const isChanged = x => x.name.startsWith("a/") && x.value !== was(x) && (x.type !== "radio" || x.checked);
     if (yes) f.oninput = () => {
-      const changed = [...f.elements].filter(x => x.name.startsWith("a/") && x.value !== was(x));
+      const changed = [...f.elements].filter(isChanged);
       yes.textContent = !changed.length ? effect : "Send changed: " +
-        changed.map(x => x.type === "password" ? x.name.slice(2) : x.name.slice(2) + " " + was(x) + " → " + x.value).join(", ").slice(0, 200);
+        changed.map(x => x.type === "password" ? x.name.slice(2) : x.name.slice(2) + " " + says(x, was(x)) + " → " + says(x, x.value)).join(", ").slice(0, 200);
     };
   }
 

@@ -29,6 +29,8 @@ import (
 type stuck struct {
 	dir  journal.Dir
 	paid []transfer
+	// other are tools beside pay.
+	other []*tool.Tool
 }
 
 // run begins the run, or goes on with it until it ends or nobody answers.
@@ -40,7 +42,7 @@ func (s *stuck) run(t testing.TB, turns ...looptest.Turn) (*looptest.Model, loop
 		s.paid = append(s.paid, p)
 		return "paid", nil
 	})
-	tools, err := tool.NewSet(pays)
+	tools, err := tool.NewSet(append(s.other, pays)...)
 	require.NoError(t, err)
 	j, err := journal.Open(t.Context(), s.dir, "order-7", journal.Settings{})
 	require.NoError(t, err)
@@ -64,8 +66,14 @@ func (s *stuck) run(t testing.TB, turns ...looptest.Turn) (*looptest.Model, loop
 // begins makes the run ask, and returns its console and the form as a browser would send it.
 func (s *stuck) begins(t testing.TB) *console.Console {
 	t.Helper()
+	return s.beginsWith(t, message.Call{ID: "c1", Name: "pay", Arguments: `{"to":"ACME","cents":"500"}`})
+}
+
+// beginsWith is begins with a call of the model.
+func (s *stuck) beginsWith(t testing.TB, call message.Call) *console.Console {
+	t.Helper()
 	s.dir = journal.Dir(t.TempDir())
-	_, _, err := s.run(t, looptest.Call(message.Call{ID: "c1", Name: "pay", Arguments: `{"to":"ACME","cents":"500"}`}))
+	_, _, err := s.run(t, looptest.Call(call))
 	require.ErrorIs(t, err, loop.ErrSuspended)
 	return open(t, string(s.dir), soonAfter, func(c *console.Settings) { c.Hosts = nil })
 }

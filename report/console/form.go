@@ -32,7 +32,7 @@ type form struct {
 type field struct {
 	// Name is that of the input: "a" and the place of the value. Label is the place for people.
 	Name, Label string
-	// Kind is text, number, choice, json or hidden.
+	// Kind is text, number, choice, radios, json or hidden.
 	Kind    string
 	Value   string
 	Options []option
@@ -211,8 +211,10 @@ func kindOf(d describes, value any) string {
 	_, isNumber := value.(json.Number)
 	_, isBool := value.(bool)
 	switch {
-	case len(d.Enum) > 0, d.Type == "boolean" && (isBool || value == nil):
+	case len(d.Enum) > 0:
 		return "choice"
+	case d.Type == "boolean" && (isBool || value == nil):
+		return "radios"
 	case d.Type == "string" && (isText || value == nil), d.Type == nil && isText:
 		return "text"
 	case (d.Type == "integer" || d.Type == "number") && (isNumber || value == nil):
@@ -233,19 +235,27 @@ func (f *field) fill(d describes, value any) {
 		f.Value = escaped(f.Value)
 	}
 	f.Was = f.Value
-	if f.Kind != "choice" {
-		return
-	}
-	for _, one := range d.Enum {
-		f.Options = append(f.Options, option(escaped(jsonText(one))))
-	}
-	if len(f.Options) == 0 {
+	switch f.Kind {
+	case "choice":
+		for _, one := range d.Enum {
+			f.Options = append(f.Options, option(escaped(jsonText(one))))
+		}
+		f.offer(f.Value == "" || !f.Needed)
+	case "radios":
 		f.Options = []option{"true", "false"}
+		f.offer(!f.Needed)
 	}
-	if !slices.Contains(f.Options, option(f.Value)) {
+}
+
+// offer adds the value that is there to the options, and none, if that can be chosen.
+func (f *field) offer(none bool) {
+	if f.Value != "" && !slices.Contains(f.Options, option(f.Value)) {
 		f.Options = append([]option{option(f.Value)}, f.Options...)
 	}
-	if !f.Needed && f.Value != "" {
+	switch {
+	case none && f.Kind == "radios":
+		f.Options = append(f.Options, "")
+	case none:
 		f.Options = append([]option{""}, f.Options...)
 	}
 }
