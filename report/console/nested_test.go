@@ -1,7 +1,9 @@
 package console_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http/httptest"
 	"os"
@@ -19,6 +21,7 @@ import (
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/agent"
 	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/report/console"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
@@ -176,4 +179,47 @@ func TestAnAgentIsLiveOnThePageOfItsCallerInABrowser(t *testing.T) {
 	tab.Text(`document.querySelector(".rail details").open = true`)
 	assert.Equal(t, "true", tab.Text("document.documentElement.scrollWidth <= 420"))
 	shoot(t, tab, "nested.phone")
+}
+
+// A run that is left around an agent goes on inside it: only other calls are made again.
+func TestALeftAgentIsToldToGoOn(t *testing.T) {
+	dir := journal.Dir(t.TempDir())
+	trip(t, dir, 2)
+	cutAtCalls(t, dir, "trip")
+	assert.Contains(t, whyOf(t, dir, "trip"), "; guide goes on where it was; resume it")
+	require.NoError(t, os.Remove(filepath.Join(string(dir), "trip.1.1.1.jsonl")))
+	assert.Contains(t, whyOf(t, dir, "trip"), "; guide was to run, and is repeated; resume it")
+}
+
+// cutAtCalls cuts a journal behind the note that the first call began.
+func cutAtCalls(t *testing.T, dir journal.Dir, id string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(string(dir), id+".jsonl"))
+	require.NoError(t, err)
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	until := slices.IndexFunc(lines, func(line []byte) bool { return bytes.Contains(line, []byte(`"kind":"began"`)) })
+	require.Positive(t, until)
+	put(t, string(dir), id+".jsonl", bytes.Join(lines[:until+1], nil))
+}
+
+// whyOf is the sentence of a session.
+func whyOf(t *testing.T, dir journal.Dir, id string) string {
+	t.Helper()
+	var answer struct{ Sessions []journal.Summary }
+	require.NoError(t, json.Unmarshal([]byte(body(t, ask(t, open(t, string(dir)), "GET", "/api/sessions"))), &answer))
+	n := slices.IndexFunc(answer.Sessions, func(s journal.Summary) bool { return s.Session == id })
+	require.GreaterOrEqual(t, n, 0)
+	return answer.Sessions[n].Why
+}
+
+func TestManyCallsThatWereLeftAreCounted(t *testing.T) {
+	dir := journal.Dir(t.TempDir())
+	look := tool.New("look", "Looks.", func(context.Context, struct{}) (string, error) { return "none", nil }, tool.ReadOnly())
+	var calls []message.Call
+	for n := range 6 {
+		calls = append(calls, message.Call{ID: fmt.Sprint("c", n), Name: "look", Arguments: `{}`})
+	}
+	run(t, dir, "many", "Go.", []*tool.Tool{look}, looptest.Call(calls...), looptest.Say("Done."))
+	cutAtCalls(t, dir, "many")
+	assert.Contains(t, whyOf(t, dir, "many"), "; look and look and look and look and 2 more were to run, and are repeated; resume it")
 }

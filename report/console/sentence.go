@@ -125,7 +125,7 @@ func unblocks(f *journal.Fold) string {
 	case len(names) > 0:
 		return since + strings.Join(names, " and ") + " may have run, and is not repeated; resume it"
 	case e.Kind == machine.RunTools:
-		return since + toolNames(f) + " was to run, and is repeated; resume it"
+		return since + resumed(toolsOf(f), nil) + "; resume it"
 	}
 	return since + "resume it: it goes on with what it began"
 }
@@ -154,18 +154,52 @@ func doing(f *journal.Fold) string {
 	return told.Words(brief(string(e.Kind)))
 }
 
-// toolNames names the tools that run.
-func toolNames(f *journal.Fold) string {
-	var names []string
-	runs := f.Asked.Tools
-	for _, t := range runs[:min(len(runs), 4)] {
+// resumed says what becomes of calls when their run is resumed, by the names of their tools. Those of agents
+// go on.
+func resumed(names []string, isAgent map[int]bool) string {
+	var again, on, both []string
+	for n, name := range names {
+		if isAgent[n] {
+			on = append(on, name)
+		} else {
+			again = append(again, name)
+		}
+	}
+	switch len(again) {
+	case 0:
+	case 1:
+		both = append(both, again[0]+" was to run, and is repeated")
+	default:
+		both = append(both, few(again)+" were to run, and are repeated")
+	}
+	switch len(on) {
+	case 0:
+	case 1:
+		both = append(both, on[0]+" goes on where it was")
+	default:
+		both = append(both, few(on)+" go on where they were")
+	}
+	return strings.Join(both, "; ")
+}
+
+// toolsOf names the tools of the calls under way.
+func toolsOf(f *journal.Fold) (names []string) {
+	for _, t := range f.Asked.Tools {
 		names = append(names, brief(t.Tool))
 	}
 	for n := range f.Asked.Asks {
 		names = append(names, brief(f.Asked.Asks[n].Tool))
 	}
-	if more := len(runs) - 4; more > 0 {
-		names = append(names, several.Of(more, "more"))
+	return names
+}
+
+// toolNames names the tools that run.
+func toolNames(f *journal.Fold) string { return few(toolsOf(f)) }
+
+// few are the first names, and how many more there are.
+func few(names []string) string {
+	if more := len(names) - 4; more > 0 {
+		names = append(slices.Clone(names[:4]), fmt.Sprint(more, " more"))
 	}
 	return strings.Join(names, " and ")
 }

@@ -49,9 +49,10 @@ type facts struct {
 	hears  bool
 	traits traits
 	// outer is the id of the session, or its digest, in whose call this one was made, as an agent; empty for
-	// others. inside are the ids that the sessions of the calls under way have, if they are agents.
-	outer  string
-	inside []string
+	// others. inside are the ids that the sessions of the calls under way have, if they are agents, and names
+	// their tools.
+	outer         string
+	inside, names []string
 }
 
 // factsOf returns the facts of a session. Its texts have no keys, and the sentence no values that a schema
@@ -91,6 +92,7 @@ func factsOf(f *journal.Fold, s journal.Summary, lines int64, showSecrets bool) 
 			id, _ := st.Child(call.Index)
 			t.inside = append(t.inside, id)
 		}
+		t.names = toolsOf(f)
 	}
 	t.given = slices.Clone(st.Given[max(0, len(st.Given)-maxSettled):])
 	if len(t.given) > 0 {

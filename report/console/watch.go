@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -184,7 +185,7 @@ func (s *watched) isSettled(now time.Time) bool {
 // their agents ask.
 func (w *watcher) tellOuter() {
 	for k, s := range w.sessions {
-		n, why := w.doubts(s, 0), s.row.own
+		n, why := w.doubts(s, 0), w.withAgents(s)
 		if asks := w.asks(s, 0); asks != nil && asks != s {
 			why += "; its agent asks: " + asks.row.own
 		}
@@ -194,6 +195,19 @@ func (w *watcher) tellOuter() {
 			w.sessions[k] = &is
 		}
 	}
+}
+
+// withAgents is what a session says of itself, with the agents among the calls that were left.
+func (w *watcher) withAgents(s *watched) string {
+	if s.State != journal.SessionInterrupted {
+		return s.row.own
+	}
+	agents := map[int]bool{}
+	for n, id := range s.inside {
+		c := w.sessions[key{s.store, id}]
+		agents[n] = c != nil && c.outer != ""
+	}
+	return strings.Replace(s.row.own, resumed(s.names, nil), resumed(s.names, agents), 1)
 }
 
 // asks is the session that asks a person for another: itself, or an agent in a call under way; nil if none
