@@ -32,7 +32,9 @@ func telling(items []json.RawMessage) bool {
 		item := readItem(raw)
 		switch item.Type {
 		case "function_call":
-			called = true
+			if called = true; item.Namespace != "" || item.caller() != nil {
+				return true
+			}
 		case "message":
 			texts++
 			if called || texts > 1 || item.Phase != "" {
@@ -137,11 +139,33 @@ const commentary = "commentary"
 // item is the part of an output item that is used.
 type item struct {
 	Type, Phase, Name string
+	Status            string
 	Arguments         arguments
 	CallID            string                  `json:"call_id"`
 	EncryptedContent  string                  `json:"encrypted_content"`
 	Content           contents                `json:"content"`
 	Summary           []struct{ Text string } `json:"summary"`
+	// Namespace is where the function of a call is, Caller the program that made it.
+	Namespace string          `json:"namespace"`
+	Caller    json.RawMessage `json:"caller"`
+}
+
+// caller returns the program that made a call; nil if the model made it itself.
+func (i item) caller() json.RawMessage {
+	if by, _ := kit.ReadObject(i.Caller); by.Text("type") == "" || by.Text("type") == "direct" {
+		return nil
+	}
+	return i.Caller
+}
+
+// callersIn returns the programs that made calls, by the ids of the calls. They wait for the answers.
+func callersIn(items []json.RawMessage) (callers map[string]json.RawMessage) {
+	for _, raw := range items {
+		if item := readItem(raw); item.caller() != nil {
+			set(&callers, item.CallID, item.caller())
+		}
+	}
+	return callers
 }
 
 // arguments are those of a call. Some servers send an object in place of its text.

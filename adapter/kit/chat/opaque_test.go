@@ -267,3 +267,32 @@ func TestPlainReasoningGoesBackToResponses(t *testing.T) {
 	assert.Equal(t, "Hm.", reply.Thinking)
 	assert.Contains(t, sent(t, own, responsesSays, after(reply)), `{"content":[{"text":"Hm.","type":"reasoning_text"}],"id":"rs_1","summary":[],"type":"reasoning"}`)
 }
+
+// A call of a namespace, or of a program that the API runs, goes back as such, and a program gets its answer
+// (https://github.com/vercel/ai/pull/15193, https://developers.openai.com/api/docs/guides/tools-programmatic-tool-calling).
+func TestACallGoesBackWithWhoMadeItAndWhere(t *testing.T) {
+	own := overResponses(chat.Config{Model: "m"})
+	for name, c := range map[string]struct{ more, answered string }{
+		"a namespace": {`,"namespace":"hotels"`, ""},
+		"a program": {`,"caller":{"type":"program","caller_id":"p1"}`,
+			`"caller":{"type":"program","caller_id":"p1"},`},
+	} {
+		call := `{"type":"function_call","id":"fc_1","call_id":"c1","name":"f","arguments":"{}"` + c.more + `}`
+		for _, stream := range []bool{false, true} {
+			says := `{"status":"completed","output":[` + call + `]}`
+			if stream {
+				says = streamOf(`{"type":"response.output_item.done","output_index":0,"item":`+call+`}`,
+					`{"type":"response.completed","response":{"status":"completed","output":[]}}`)
+			}
+			reply := replyOf(t, own, stream, says)
+			body := sent(t, own, responsesSays, after(reply))
+			var want any
+			require.NoError(t, json.Unmarshal([]byte(`[`+call+`,{`+c.answered+`"call_id":"c1","output":"1","type":"function_call_output"}]`), &want))
+			var got struct{ Input []any }
+			require.NoError(t, json.Unmarshal([]byte(body), &got), body)
+			assert.Equal(t, want, any(got.Input[1:]), name)
+		}
+	}
+	direct := replyOf(t, own, false, `{"status":"completed","output":[{"type":"function_call","id":"fc_1","call_id":"c1","name":"f","arguments":"{}","namespace":null,"caller":{"type":"direct"}}]}`)
+	assert.Empty(t, direct.Opaque)
+}

@@ -106,27 +106,34 @@ func (m *Model) input(req loop.Request) []json.RawMessage {
 	rules := m.rules(req.Messages)
 	rules.MediaInAnswers = true
 	for _, t := range turns(req.Messages, rules) {
-		all = append(all, m.turnItems(t)...)
+		kept := m.items(t)
+		if kept == nil {
+			all = append(all, m.turnItems(t)...)
+		}
+		all = append(all, kept...)
+		callers := callersIn(kept)
 		for _, c := range t.calls {
-			if len(c.Parts) == 0 {
-				all = append(all, kit.Quoted("output", answer(c), "call_id", c.ID, "type",
-					"function_call_output"))
-				continue
+			output := outputOf(c)
+			if caller := callers[c.ID]; caller != nil {
+				output = output.With("caller", caller)
 			}
-			all = append(all, kit.Object{kit.TextField("call_id", c.ID),
-				kit.TextField("type", "function_call_output"),
-				kit.Field("output", content(answer(c), c.Parts, responsesPart))}.JSON())
+			all = append(all, output.JSON())
 		}
 	}
 	return all
 }
 
-// turnItems returns the items of one turn without the answers to its calls: the model's own, if they were
-// kept.
-func (m *Model) turnItems(t turn) []json.RawMessage {
-	if items := m.items(t); items != nil {
-		return items
+// outputOf returns the answer to a call.
+func outputOf(c kit.Call) kit.Object {
+	id, kind := kit.TextField("call_id", c.ID), kit.TextField("type", "function_call_output")
+	if len(c.Parts) == 0 {
+		return kit.Object{kit.TextField("output", answer(c)), id, kind}
 	}
+	return kit.Object{id, kind, kit.Field("output", content(answer(c), c.Parts, responsesPart))}
+}
+
+// turnItems returns the items of one turn of which none were kept, without the answers to its calls.
+func (m *Model) turnItems(t turn) []json.RawMessage {
 	var all []json.RawMessage
 	if len(t.Parts) > 0 {
 		all = append(all, withMedia(t, responsesPart))
