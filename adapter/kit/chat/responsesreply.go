@@ -137,6 +137,7 @@ func (r *responsesReply) event(data []byte, tell func(loop.Delta)) (bool, error)
 	case "response.output_item.done":
 		if e.Item != nil {
 			set(&r.items, e.OutputIndex, e.Item)
+			r.began(e, tell)
 		}
 	case "response.completed", "response.done", "response.incomplete", "response.failed":
 		r.last = e.Response
@@ -159,11 +160,14 @@ func (r *responsesReply) event(data []byte, tell func(loop.Delta)) (bool, error)
 	return false, nil
 }
 
-// began handles the start of an item. A call is streamed by its name.
+// began handles the start of an item, or the end of one that has not begun. A call is streamed by its name. One
+// that is announced whole begins with its end: at Perplexity it turns into what a search of its own found.
 func (r *responsesReply) began(e streamed, tell func(loop.Delta)) {
 	item := readItem(e.Item)
 	set(&r.quiet, e.OutputIndex, item.Phase == commentary)
-	if item.Type != "function_call" {
+	_, begun := r.calls[e.OutputIndex]
+	announced := e.Type == "response.output_item.added" && item.Status == "completed" && item.Arguments != ""
+	if item.Type != "function_call" || begun || announced {
 		return
 	}
 	n := len(r.calls)

@@ -458,6 +458,31 @@ func TestWhatComesOnlyAtItsEndIsStreamed(t *testing.T) {
 	assert.Equal(t, map[int]string{-1: "4", 0: `{"x":1}`, 1: `{"x":1}`}, told)
 }
 
+// Perplexity announces a search of its own as a call, which then turns into what was found.
+func TestAnAnnouncedCallThatTurnsIntoSomethingElseIsNone(t *testing.T) {
+	const (
+		search = `{"type":"function_call","call_id":"s","name":"search_web","arguments":"{}","status":"completed"}`
+		found  = `{"type":"search_results","results":[]}`
+		call   = `{"type":"function_call","call_id":"c","name":"f","arguments":"{\"x\":1}","status":"completed"}`
+	)
+	var told strings.Builder
+	s := kittest.Serve(t, streamType+streamOf(
+		`{"type":"response.output_item.added","output_index":0,"item":`+search+`}`,
+		`{"type":"response.output_item.done","output_index":0,"item":`+found+`}`,
+		`{"type":"response.output_item.added","output_index":1,"item":`+call+`}`,
+		`{"type":"response.function_call_arguments.done","output_index":1,"arguments":"{\"x\":1}"}`,
+		`{"type":"response.output_item.done","output_index":1,"item":`+call+`}`,
+		`{"type":"response.completed","response":{"status":"completed","output":[`+found+`,`+call+`]}}`))
+	model, err := overResponses(chat.Config{Model: "m"}).New(s.URL, s.Client)
+	require.NoError(t, err)
+	req := hello()
+	req.Stream = func(d loop.Delta) { fmt.Fprint(&told, d.Call, d.Name, d.Arguments, ";") }
+	reply, err := model.Reply(t.Context(), req)
+	require.NoError(t, err)
+	assert.Equal(t, []message.Call{{ID: "c", Name: "f", Arguments: `{"x":1}`}}, reply.Calls)
+	assert.Equal(t, `0f{"x":1};`, told.String())
+}
+
 // vLLM calls a stream of calls whole although the bound cut it off (https://github.com/vllm-project/vllm/issues/53269).
 func TestACallThatTheBoundCutsOffIsNotWhole(t *testing.T) {
 	ended := func(arguments string, written int) message.FinishReason {
