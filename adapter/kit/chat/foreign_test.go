@@ -78,8 +78,15 @@ func TestRepliesOfGatewaysAreRead(t *testing.T) {
 	}{
 		"an error without a word": {jsonType + `{"error":{"message":"","type":"","code":null},"choices":[{"message":{"content":"Yes."}}]}`,
 			message.Reply{Text: "Yes."}},
-		"parts of the Responses API": {jsonType + `{"choices":[{"message":{"content":[{"type":"output_text","text":"Yes."}]}}]}`, message.Reply{Text: "Yes."}},
-		"one part":                   {jsonType + `{"choices":[{"message":{"content":{"type":"text","text":"Yes."}}}]}`, message.Reply{Text: "Yes."}},
+		"parts of the Responses API":   {jsonType + `{"choices":[{"message":{"content":[{"type":"output_text","text":"Yes."}]}}]}`, message.Reply{Text: "Yes."}},
+		"one part":                     {jsonType + `{"choices":[{"message":{"content":{"type":"text","text":"Yes."}}}]}`, message.Reply{Text: "Yes."}},
+		"an object that is the answer": {jsonType + `{"choices":[{"message":{"content":{"city":"Faro","nights":2}}}]}`, message.Reply{Text: `{"city":"Faro","nights":2}`}},
+		"a refusal among the parts": {jsonType + `{"choices":[{"message":{"content":[{"type":"refusal","refusal":"I will "},{"type":"refusal","refusal":"not."}]},"finish_reason":"stop"}]}`,
+			message.Reply{Refusal: "I will not.", Finish: message.Stop}},
+		"a refusal among the parts, streamed": {streamType + streamOf(`{"choices":[{"delta":{"content":[{"type":"refusal","refusal":"I will "}]}}]}`,
+			`{"choices":[{"delta":{"content":[{"type":"refusal","refusal":"not."}]},"finish_reason":"stop"}]}`), message.Reply{Refusal: "I will not.", Finish: message.Stop}},
+		"the text of a list of calls": {jsonType + `{"choices":[{"message":{"content":null,"tool_calls":"[{\"id\":\"c\",\"function\":{\"name\":\"book_room\",\"arguments\":\"{}\"}}]"},"finish_reason":"tool_calls"}]}`,
+			message.Reply{Calls: []message.Call{{ID: "c", Name: "book_room", Arguments: "{}"}}, Finish: message.ToolUse}},
 		"thoughts of Databricks": {jsonType + `{"choices":[{"message":{"content":[{"type":"reasoning","summary":[{"type":"summary_text","text":"hm"}]},{"type":"text","text":"Yes."}]}}]}`,
 			message.Reply{Text: "Yes.", Thinking: "hm"}},
 		"thoughts of GitHub Copilot": {jsonType + `{"choices":[{"message":{"content":"Yes.","reasoning_text":"hm"}}]}`, message.Reply{Text: "Yes.", Thinking: "hm"}},
@@ -107,7 +114,7 @@ func TestRepliesOfGatewaysAreRead(t *testing.T) {
 			for _, call := range c.want.Calls {
 				assert.Equal(t, call.Name, called)
 			}
-			assert.Equal(t, c.want, message.Reply{Text: got.Text, Thinking: got.Thinking, Calls: got.Calls, Finish: got.Finish})
+			assert.Equal(t, c.want, message.Reply{Text: got.Text, Refusal: got.Refusal, Thinking: got.Thinking, Calls: got.Calls, Finish: got.Finish})
 		})
 	}
 }

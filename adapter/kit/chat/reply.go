@@ -115,9 +115,9 @@ func (r *chatReply) readBody(body []byte) (message.Reply, error) {
 	p := &r.parts
 	p.model, p.id, p.usage, p.finish = doc.Text("model"), doc.Text("id"), usageOf(doc.Get("usage"), r.from.Model),
 		endOf(choice)
-	p.text.WriteString(textOf(said.Get("content")))
+	p.text.WriteString(contentOf(said.Get("content")))
 	p.think(said)
-	p.refusal.WriteString(said.Text("refusal"))
+	p.refusal.WriteString(said.Text("refusal") + refusalIn(said))
 	p.message.pick(said, r.echo)
 	for _, call := range callsOf(said) {
 		function := functionOf(call)
@@ -184,15 +184,19 @@ func (r *chatReply) whole(event []byte, tell func(loop.Delta)) error {
 func (r *chatReply) delta(raw json.RawMessage, tell func(loop.Delta)) {
 	d, _ := kit.ReadObject(raw)
 	p := &r.parts
-	p.refusal.WriteString(p.refusalPieces.Add(d.Get("refusal")))
+	p.refusal.WriteString(p.refusalPieces.Add(d.Get("refusal")) + refusalIn(d))
 	p.message.pick(d, r.echo)
-	text, thought := p.textPieces.piece(d.Get("content"), textOf), p.think(d)
+	text, thought := p.textPieces.piece(d.Get("content"), contentOf), p.think(d)
 	if p.text.WriteString(text); text+thought != "" {
 		tell(loop.Delta{Text: text, Thinking: thought, Call: -1})
 	}
-	for _, c := range callsOf(d) {
+	pieces := callsOf(d)
+	for at, c := range pieces {
 		function := functionOf(c)
-		n := p.place(c, function)
+		n := at
+		if len(pieces) == 1 || at >= len(p.calls) || !isNameless(c, function) {
+			n = p.place(c, function)
+		}
 		part := p.calls[n]
 		part.kept.pick(c, r.echo)
 		told := loop.Delta{Call: n, Arguments: part.pieces.piece(function.Get("arguments"), kit.ArgumentText)}
@@ -206,11 +210,22 @@ func (r *chatReply) delta(raw json.RawMessage, tell func(loop.Delta)) {
 	}
 }
 
-// callsOf returns the calls of a message, or of a piece of one: a list, or, of some gateways, one call alone.
+// isNameless reports whether nothing in a piece tells which call it is of. If an event has several of them, they
+// are of the calls in their order.
+func isNameless(piece, function kit.Object) bool {
+	return indexOf(piece) == "" && piece.Text("id") == "" && function.Text("name") == ""
+}
+
+// callsOf returns the calls of a message, or of a piece of one: a list, or, of some gateways, its text or one
+// call alone.
 // A piece that says nothing is of no call. The single call of OpenAI's first form (function_call) counts if
 // there is no other: some servers send both.
 func callsOf(said kit.Object) (calls []kit.Object) {
-	calls = slices.DeleteFunc(objects(said.Get("tool_calls")), isEmpty)
+	list := said.Get("tool_calls")
+	if text, isText := kit.ReadText(list); isText {
+		list = json.RawMessage(text)
+	}
+	calls = slices.DeleteFunc(objects(list), isEmpty)
 	legacy := said.Object("function_call")
 	if len(calls) == 0 && (legacy.Text("name") != "" || kit.ArgumentText(legacy.Get("arguments")) != "") {
 		calls = append(calls, kit.Object{kit.Field("function", legacy.JSON())})
@@ -260,6 +275,32 @@ func textOf(raw json.RawMessage) string {
 		}
 	}
 	return b.String()
+}
+
+// otherParts are the types of parts that are no text.
+var otherParts = []string{"thinking", "reasoning", "refusal", "image_url"}
+
+// contentOf returns the text of the content of a message. An object that is no part is the answer itself: some
+// gateways send it in place of its text.
+func contentOf(raw json.RawMessage) string {
+	one, alone := kit.ReadObject(raw)
+	kind := one.Text("type")
+	isPart := kind != "" && slices.Contains(textParts, kind) || slices.Contains(otherParts, kind) ||
+		len(one) == 1 && one.Get("text") != nil
+	if alone && len(one) > 0 && !isPart {
+		return string(raw)
+	}
+	return textOf(raw)
+}
+
+// refusalIn returns the refusal among the parts of the content.
+func refusalIn(from kit.Object) (refusal string) {
+	for _, part := range objects(from.Get("content")) {
+		if part.Text("type") == "refusal" {
+			refusal += part.Text("refusal")
+		}
+	}
+	return refusal
 }
 
 // objects returns the objects of a list, or the only one.
