@@ -116,12 +116,20 @@ func TestLinearIsExact(t *testing.T) {
 	})
 }
 
+func TestSumNeverOverflows(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, 3*s, backoff.Sum(s, 2*s))
+	assert.Equal(t, longest, backoff.Sum(longest-1, 1))
+	assert.Equal(t, longest, backoff.Sum(longest, 1))
+	assert.Equal(t, longest-1, backoff.Sum(longest, -1))
+}
+
 // The delay of attempt 201 was computed by another library with 400 decimal digits.
 func TestExponentialAtHugeAttempts(t *testing.T) {
 	t.Parallel()
 	slow := backoff.Exponential(500*ms, backoff.Dec("1.1"))
 	assert.Equal(t, time.Duration(94_952_638_230_230_912), slow.After(201, backoff.Key{}))
-	for _, factor := range []string{"1.000000001", "1.00001", "1.1", "1.999999999", "2", "999999.5"} {
+	for _, factor := range []string{"1", "1.000000001", "1.00001", "1.1", "1.999999999", "2", "999999.5"} {
 		b := backoff.Exponential(500*ms, backoff.Dec(factor))
 		for _, attempt := range []int{1002, 10_001, math.MaxInt} {
 			assert.Equal(t, b.After(1001, backoff.Key{}), b.After(attempt, backoff.Key{}), factor)

@@ -50,6 +50,25 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+func TestPartOfADuration(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		part        backoff.Decimal
+		whole, want time.Duration
+	}{
+		{backoff.Dec("0.2"), 10 * s, 2 * s},
+		{backoff.Dec("0.3"), 9, 2},
+		{0, longest, 0},
+		{-1, longest, 0},
+		{1, s, 1},
+		{backoff.One, longest, longest},
+		{2 * backoff.One, s, s},
+		{backoff.Dec("0.999999999"), longest, 9_223_372_027_631_403_770},
+	} {
+		assert.Equal(t, c.want, c.part.Of(c.whole), "%v of %v", c.part, c.whole)
+	}
+}
+
 // Delays reach both ends of the range and never leave it.
 func TestDrawsFillTheirBounds(t *testing.T) {
 	t.Parallel()

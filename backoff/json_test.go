@@ -143,6 +143,8 @@ func TestJSONRefuses(t *testing.T) {
 		{"jitter_number", `{"kind":"constant","delay":"1s","jitter":0.2}`, []string{"jitter: " + jitter + `a number "0.2"`}},
 		{"jitter_empty", `{"kind":"constant","delay":"1s","jitter":{}}`,
 			[]string{"jitter: there is no kind; add kind: proportional, full or equal; or write jitter: none"}},
+		{"jitter_kind_blamed_once", `{"kind":"constant","delay":"1s","jitter":{"kind":5}}`,
+			[]string{`jitter.kind: expected one of none, proportional, full, equal, got a number "5"`}},
 		{"jitter_after_cap_text", `{"kind":"constant","delay":"1s","cap":"1s","jitter":{"kind":"proportional","fraction":1,"after_cap":"true"}}`,
 			[]string{`jitter.after_cap: expected true or false, got text "true"`}},
 		{"full_with_fraction", `{"kind":"constant","delay":"1s","jitter":{"kind":"full","fraction":0.1}}`,
@@ -161,6 +163,15 @@ func TestJSONRefuses(t *testing.T) {
 			assert.Equal(t, c.want, lines(got.UnmarshalJSON([]byte(c.form))))
 			assert.Equal(t, before, got, "left as it was")
 		})
+	}
+}
+
+func TestJitterThatIsNoJSONIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, form := range []string{"", "{"} {
+		got := backoff.Jitter{Kind: backoff.Full}
+		assert.Equal(t, []string{"no valid JSON; expected JSON that is complete"}, lines(got.UnmarshalJSON([]byte(form))))
+		assert.Equal(t, backoff.Jitter{Kind: backoff.Full}, got, "left as it was")
 	}
 }
 

@@ -63,6 +63,32 @@ func TestEmptySeedIsNoJitter(t *testing.T) {
 	}
 }
 
+func TestBetween(t *testing.T) {
+	t.Parallel()
+	key := backoff.NewKey("seed", "stream")
+	for _, c := range []struct {
+		name      string
+		key       backoff.Key
+		low, high time.Duration
+		want      [2]time.Duration // from and to
+	}{
+		{"no_seed", backoff.Key{}, 3, 9, [2]time.Duration{3, 3}},
+		{"one_value", key, 3, 3, [2]time.Duration{3, 3}},
+		{"high_below_low", key, 9, 3, [2]time.Duration{9, 9}},
+		{"both_ends", key, 3, 9, [2]time.Duration{3, 9}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var drawn []time.Duration
+			for attempt := 1; attempt <= 200; attempt++ {
+				drawn = append(drawn, c.key.Between(attempt, c.low, c.high))
+			}
+			assert.Equal(t, c.want, [2]time.Duration{slices.Min(drawn), slices.Max(drawn)})
+			assert.Equal(t, c.key.Between(1, c.low, c.high), c.key.Between(-1, c.low, c.high), "counted as the first attempt")
+		})
+	}
+}
+
 func TestKeysDiffer(t *testing.T) {
 	t.Parallel()
 	keys := map[backoff.Key]string{{}: "no seed"}

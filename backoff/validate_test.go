@@ -73,6 +73,10 @@ func TestValidate(t *testing.T) {
 		{"full_with_all_else", with(backoff.Constant(s), s, backoff.Jitter{Kind: backoff.Full, Fraction: 1, AfterCap: true}),
 			[]string{"jitter.fraction: only for proportional jitter, not for full",
 				"jitter.after_cap: only for proportional jitter, not for full"}},
+		{"equal_with_fraction", with(backoff.Constant(s), 0, backoff.Jitter{Kind: backoff.Equal, Fraction: 1}),
+			[]string{"jitter.fraction: only for proportional jitter, not for equal"}},
+		{"none_with_fraction", with(backoff.Constant(s), 0, backoff.Jitter{Kind: backoff.NoJitter, Fraction: 1}),
+			[]string{"jitter.fraction: only for proportional jitter, not for none"}},
 		{"many_at_once", strategy{Kind: backoff.KindExponential, Base: -1, Cap: -1, Delay: 1, Jitter: backoff.Jitter{Kind: "x"}},
 			[]string{
 				"base: -1ns is negative; write 0s or more",
@@ -128,6 +132,8 @@ func TestString(t *testing.T) {
 		{with(twice, 0, jitter("full", "0", false)), "exponential 500ms ×2, jitter full"},
 		{with(backoff.Exponential(s, backoff.Dec("1.5")), 0, jitter("equal", "0", false)), "exponential 1s ×1.5, jitter equal"},
 		{backoff.List(2*s, 8*s), "list 2s 8s"},
+		{backoff.List(make([]time.Duration, 12)...), "list 0s 0s 0s 0s 0s 0s 0s 0s 0s 0s 0s 0s"},
+		{backoff.List(make([]time.Duration, 13)...), "list 0s 0s 0s 0s 0s 0s 0s 0s 0s 0s 0s 0s and 1 more"},
 		{backoff.List(make([]time.Duration, 14)...), "list 0s 0s 0s 0s 0s 0s 0s 0s 0s 0s 0s 0s and 2 more"},
 	} {
 		assert.Equal(t, c.want, c.s.String())
