@@ -61,6 +61,7 @@ func TestAProviderThatIsDownForLongIsGivenUp(t *testing.T) {
 					require.NoError(t, err)
 					l.Settle(grant, limiter.Use{Outcome: limit.Served})
 				}
+				require.NoError(t, l.Flush(t.Context()))
 				time.Sleep(time.Second)
 				assert.Equal(t, []limiter.NoticeKind{limiter.BreakerOpened, limiter.BreakerClosed}, told.all())
 			})

@@ -25,6 +25,14 @@ const (
 	kept = 1000
 )
 
+// A process counts among those that share a scope for twice as long as it has not used it, within these
+// bounds, and says so again in half of that time: until it has not used it for the longer one, and has no
+// calls there. One that is killed at work is soon out of count, and one that is silent need not speak often.
+const (
+	leastCount = 5 * time.Second
+	mostCount  = time.Minute
+)
+
 // lender is what a scope borrows from: the record of the store or, while that is lost, a part of its last
 // state. The fields are guarded by l.mu.
 type lender struct {
@@ -33,16 +41,19 @@ type lender struct {
 	config limit.Config
 
 	todo
-	// tell is by when the events are told, and look when the answer to the ask may be there; zero for never.
-	tell, look time.Time
+	// tell is by when the events are told, look when the answer to the ask may be there, and speak by when the
+	// store hears of the process, so that it counts; zero for never.
+	tell, look, speak time.Time
 	// asking is closed once the store has answered; nil while it is not asked. finding is set while it is
 	// looked for.
 	asking  chan struct{}
 	finding bool
-	// last is what was known last, seen how many processes it had, and skew what the store's clock is ahead.
-	last limit.State
-	seen int64
-	skew time.Duration
+	// leaving is set while the store is told that the process does not count until it uses the scope again.
+	leaving bool
+	// last is what was known last, alive how many processes it had, and skew what the store's clock is ahead.
+	last  limit.State
+	alive int64
+	skew  time.Duration
 	// down is set while the breaker of the lender is open.
 	down bool
 	// own takes the place of a store that is lost; nil if it is not. It is tried again at retry, after ever
@@ -64,6 +75,8 @@ type todo struct {
 	anew  bool
 	// write has the record written even if nothing of it changes.
 	write bool
+	// counts is for how long the process counts from then on.
+	counts time.Duration
 }
 
 // quiet reports whether there is nothing to tell.
@@ -99,7 +112,7 @@ func sooner(a, b time.Time) time.Time {
 func (b *lender) next() time.Time {
 	at := b.retry
 	if b.asking == nil {
-		at = sooner(at, sooner(b.tell, b.look))
+		at = sooner(at, sooner(b.speak, sooner(b.tell, b.look)))
 	}
 	if len(b.s.state.Slots) > 0 && b.s.state.Waiting() == 0 { // what nobody uses goes back
 		first := &b.s.state.Slots[0]
@@ -116,7 +129,7 @@ func (b *lender) tick(now time.Time) {
 		go b.find()
 	}
 	switch {
-	case b.asking != nil || !due(b.tell) && !due(b.look):
+	case b.asking != nil || !due(b.tell) && !due(b.look) && !due(b.speak):
 	case b.own != nil:
 		b.alone(now)
 	default:
@@ -132,7 +145,9 @@ func (b *lender) start() {
 
 // flush waits until the store was told all. l.mu is held, and free meanwhile.
 func (b *lender) flush(ctx context.Context) error {
-	for b.own == nil && (b.asking != nil || len(b.events) > 0) {
+	b.leaving = true
+	defer func() { b.leaving = false }()
+	for b.own == nil && (b.asking != nil || len(b.events) > 0 || !b.speak.IsZero()) {
 		if b.asking == nil {
 			b.start()
 		}
@@ -156,6 +171,7 @@ func (b *lender) flush(ctx context.Context) error {
 // take returns what there is to tell, for an attempt to do so.
 func (b *lender) take() todo {
 	t := b.todo
+	t.counts = b.counts()
 	b.events, b.anew, b.tell, b.look = nil, false, time.Time{}, time.Time{}
 	return t
 }
@@ -173,7 +189,7 @@ func (b *lender) sync() {
 	if b.asking = nil; err != nil {
 		b.lose(t.events, err)
 	} else {
-		b.know(&out)
+		b.know(&t, &out)
 		b.lent(&t, &out)
 	}
 	l.plan(b.s)
@@ -264,9 +280,9 @@ const (
 func (b *lender) lose(untold []limit.Event, err error) {
 	now := b.l.clock.Now()
 	b.events = append(untold, b.events...)
-	b.look = now
+	b.look, b.speak = now, time.Time{}
 	if b.own == nil {
-		n := max(b.seen, int64(b.l.cfg.Processes), 1)
+		n := max(b.alive, int64(b.l.cfg.Processes), 1)
 		last := b.last
 		if last.Out == nil {
 			last, _ = limit.New(b.config)
@@ -297,7 +313,7 @@ func (b *lender) alone(now time.Time) {
 func (b *lender) find() {
 	l := b.l
 	l.mu.Lock()
-	t := todo{events: b.untold, write: true}
+	t := todo{events: b.untold, write: true, counts: b.counts()}
 	l.mu.Unlock()
 	out, err := b.exchange(t)
 	l.mu.Lock()
@@ -305,7 +321,7 @@ func (b *lender) find() {
 	if b.finding = false; err != nil {
 		b.lose(nil, err)
 	} else {
-		b.know(&out)
+		b.know(&t, &out)
 		now, later := l.clock.Now(), b.untold[len(t.events):]
 		b.own, b.asked, b.untold = nil, 0, nil
 		b.events = append(later, b.events...)
@@ -315,8 +331,22 @@ func (b *lender) find() {
 	l.plan(b.s)
 }
 
-// know notes what the store has.
-func (b *lender) know(out *outcome) { b.last, b.seen, b.skew = out.state, out.seen, out.skew }
+// know notes what the store has, and by when it must hear of the process again.
+func (b *lender) know(t *todo, out *outcome) {
+	b.last, b.alive, b.skew, b.speak = out.state, out.alive, out.skew, time.Time{}
+	s, at := b.s, b.l.clock.Now().Add(t.counts/2)
+	if t.counts > 0 && (at.Sub(s.used) < mostCount || len(s.waiting)+len(s.state.Out) > 0) {
+		b.speak = at
+	}
+}
+
+// counts is for how long the process counts from now on.
+func (b *lender) counts() time.Duration {
+	if b.leaving {
+		return 0
+	}
+	return min(max(2*b.l.clock.Now().Sub(b.s.used), leastCount), mostCount)
+}
 
 // breaker is the breaker that counts, and the time by which it goes.
 func (b *lender) breaker(now time.Time) (*limit.Breaker, time.Time) {

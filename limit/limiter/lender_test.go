@@ -200,6 +200,9 @@ func TestAProcessThatFlushesHoldsNothing(t *testing.T) {
 		assert.Less(t, time.Since(begun), time.Second, "not as long as a call that nobody settled is held")
 		assert.NoError(t, other.Flush(t.Context()))
 		assert.Zero(t, other.Scopes()[0].Above.InFlight)
+		acquire(t, other, limit.Served)
+		assert.NoError(t, other.Flush(t.Context()))
+		assert.Zero(t, other.Scopes()[0].Processes, "it does not count, either")
 
 		acquire(t, ending, limit.Served)
 		assert.ErrorContains(t, ending.Flush(t.Context()), `scope "a": the store cannot be reached`)
@@ -340,7 +343,7 @@ func TestProcessesGoByTheirFirstCall(t *testing.T) {
 		time.Sleep(1100 * time.Millisecond)
 		ask(one, 1, "urgent", limiter.Ask{Priority: 1})
 		time.Sleep(20 * time.Second)
-		synctest.Wait()
+		quiet(nil)
 		assert.Equal(t, []string{"first", "new", "urgent", "new", "new", "late", "late", "late"}, order)
 	})
 }
@@ -352,16 +355,92 @@ func TestACallDoesNotWaitForAnotherProcessInVain(t *testing.T) {
 		store := newMemory()
 		one := newLimiter(t, limiter.Config{Store: store, Limit: perSecond(1)})
 		two := newLimiter(t, limiter.Config{Store: store, Limit: perSecond(1)})
+		call := func(l *limiter.Limiter, priority int) {
+			g, err := l.Acquire(t.Context(), limiter.Ask{Scope: "a", Priority: priority})
+			assert.NoError(t, err)
+			l.Settle(g, limiter.Use{Outcome: limit.Served})
+		}
 		for range 40 {
-			go func() { _, _ = one.Acquire(t.Context(), limiter.Ask{Scope: "a"}) }()
+			go call(one, 0)
 		}
 		time.Sleep(1500 * time.Millisecond)
-		go func() { _, _ = two.Acquire(t.Context(), limiter.Ask{Scope: "a", Priority: 1}) }()
+		go call(two, 1)
 		time.Sleep(3 * time.Second)
 		begun := time.Now()
 		_, err := two.Acquire(t.Context(), limiter.Ask{Scope: "a", Deadline: begun.Add(12 * time.Second)})
 		require.ErrorIs(t, err, limiter.ErrDenied)
 		assert.Zero(t, time.Since(begun))
 		time.Sleep(time.Minute)
+		quiet(nil)
+	})
+}
+
+// While the store is lost, those share the limit that lived when it was: one that was killed at work counts
+// no more after some seconds, and one counts that has been silent since, because its call takes long or it
+// has made none for a while.
+func TestThoseThatLiveShareTheLimitOfAStoreThatIsLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		memory := newFaulty()
+		lost := make(chan limiter.Notice, 1)
+		var stores []*faulty
+		process := func(told func(limiter.Notice)) *limiter.Limiter {
+			store := &faulty{Store: memory}
+			store.faults.Store(&faults{})
+			stores = append(stores, store)
+			return newLimiter(t, limiter.Config{Store: store, Limit: perSecond(10), Notice: told})
+		}
+		works := process(func(n limiter.Notice) { lost <- n })
+		killed, waits, idle := process(nil), process(nil), process(nil)
+		forSeconds := func(seconds int) {
+			for range 10 * seconds {
+				acquire(t, works, limit.Served)
+				time.Sleep(100 * time.Millisecond)
+			}
+		}
+		for _, l := range []*limiter.Limiter{killed, idle} {
+			acquire(t, l, limit.Served)
+		}
+		long, err := waits.Acquire(t.Context(), limiter.Ask{Scope: "a"})
+		require.NoError(t, err)
+		forSeconds(1)
+		stores[1].faults.Store(&faults{load: errors.New("it is dead")})
+		for _, after := range []struct {
+			seconds   int
+			processes int64
+			why       string
+		}{
+			{3, 4, "nobody knows yet"}, {5, 3, "one does not speak"}, {40, 3, "two speak now and then"},
+			{60, 2, "one has made no call for long"},
+		} {
+			forSeconds(after.seconds)
+			assert.Equal(t, after.processes, works.Scopes()[0].Processes, after.why)
+		}
+		stores[0].faults.Store(&faults{load: errors.New("no route")})
+		acquire(t, works, limit.Served)
+		time.Sleep(time.Second)
+		assert.EqualValues(t, 2, (<-lost).Parts)
+		waits.Settle(long, limiter.Use{Outcome: limit.Served})
+		for _, store := range stores {
+			store.faults.Store(&faults{})
+		}
+		quiet(nil)
+		quiet(nil)
+	})
+}
+
+// A process that has not used a scope for a minute, and has no calls there, does not go on to speak of it.
+func TestAScopeThatIsNotUsedNeedsNoStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t, limiter.Config{Store: newMemory(), Limit: perSecond(10)})
+		begun := time.Now()
+		acquire(t, l, limit.Served)
+		spoken := 0
+		for next, has := l.Next(); has; next, has = l.Next() {
+			assert.Less(t, next.Sub(begun), 2*time.Minute)
+			time.Sleep(time.Until(next))
+			synctest.Wait()
+			spoken++
+		}
+		assert.Less(t, spoken, 12)
 	})
 }

@@ -28,7 +28,7 @@ type Config struct {
 	// Store is what processes share; nil means that this one is alone.
 	Store Store
 	// Processes is how many processes share the store, as far as is known. It matters while the store cannot
-	// be reached, if fewer were seen.
+	// be reached, if fewer were alive.
 	Processes int
 	// Notice is told what people should know; nil tells nobody. It must not block, and several goroutines may
 	// call it at once.
@@ -242,9 +242,9 @@ func (l *Limiter) Settle(g Grant, u Use) {
 	})
 }
 
-// Flush tells the store at once how calls ended, and gives back what was borrowed and nobody waits for. Call
-// it before the process ends, or others hold what it had for [limit.Config].Hold. Without a store it does
-// nothing. The error joins those of the scopes that were not told: the store cannot be reached, or ctx has
+// Flush tells the store at once how calls ended, and gives back what was borrowed and nobody waits for. Until
+// it uses a scope again, the process does not count among those that share it. Call it before the process
+// ends, or others hold what it had for [limit.Config].Hold. Without a store it does nothing. The error joins those of the scopes that were not told: the store cannot be reached, or ctx has
 // ended.
 func (l *Limiter) Flush(ctx context.Context) error {
 	l.mu.Lock()

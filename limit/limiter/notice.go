@@ -70,7 +70,7 @@ func (l *Limiter) Scopes() []Status {
 		s := l.scopes[name]
 		st := Status{Scope: name, Waiting: len(s.waiting), State: s.state.Clone()}
 		if s.lender != nil {
-			st.Above, st.Processes = s.lender.last.Clone(), s.lender.seen
+			st.Above, st.Processes = s.lender.last.Clone(), s.lender.alive
 			if own := s.lender.own; own != nil {
 				st.Above, st.StoreLost = own.State.Clone(), true
 			}
@@ -89,6 +89,6 @@ type Status struct {
 	// reached: Above is the part of it that this process keeps to then.
 	Above     limit.State `json:"above,omitzero"`
 	StoreLost bool        `json:"store_lost,omitempty"`
-	// Processes is how many processes the store had in the last minute; 0 without a store.
+	// Processes is how many processes used the scope when the store was last heard of; 0 without a store.
 	Processes int64 `json:"processes,omitempty"`
 }

@@ -16,14 +16,15 @@ type record struct {
 	State limit.State `json:"state"`
 	// Granted are grants by their IDs that were not fetched yet.
 	Granted map[int64]limit.Share `json:"granted,omitempty"`
-	// Seen are the processes that were here in the last minute, and when, in seconds since 1970.
-	Seen map[string]int64 `json:"seen"`
+	// Alive are the processes that use the scope, and until when each counts if it does not speak again, in
+	// milliseconds since 1970.
+	Alive map[string]int64 `json:"alive"`
 }
 
 // outcome is what came of an exchange.
 type outcome struct {
 	state limit.State
-	seen  int64
+	alive int64
 	skew  time.Duration
 	// asked is the ID of the ask, and share what it was granted; nil if it waits. wait is when to look again.
 	// givenUp is set if the ask was denied because the provider has been down for too long.
@@ -60,7 +61,7 @@ func Recorded(scope string, value []byte) (Status, error) {
 	for _, ask := range slices.Concat(r.State.First, r.State.Again) {
 		waiting += ask.Calls
 	}
-	return Status{Scope: scope, Waiting: int(waiting), State: r.State, Processes: int64(len(r.Seen))}, nil
+	return Status{Scope: scope, Waiting: int(waiting), State: r.State, Processes: int64(len(r.Alive))}, nil
 }
 
 func (r *record) write() []byte {
@@ -68,16 +69,12 @@ func (r *record) write() []byte {
 	return value
 }
 
-// seenFor is how long a process counts that was not seen again.
-const seenFor = time.Minute
-
 // play tells the limiter what is to be told, and fetches the answer to the ask.
 func (r *record) play(now time.Time, t *todo, name string) (out outcome) {
 	if r.Granted == nil {
 		r.Granted = map[int64]limit.Share{}
 	}
-	r.meet(now, name)
-	out.changed = t.write
+	out.changed = r.meet(now, name, t.counts) || t.write
 	for _, ev := range t.events {
 		r.step(ev, now, &out)
 	}
@@ -102,7 +99,7 @@ func (r *record) play(now time.Time, t *todo, name string) (out outcome) {
 	} else {
 		out.wait = maxLook
 	}
-	out.state, out.seen = r.State, int64(len(r.Seen))
+	out.state, out.alive = r.State, int64(len(r.Alive))
 	return out
 }
 
@@ -150,15 +147,18 @@ func (r *record) knows(t *todo) bool {
 	return false
 }
 
-// meet notes that a process is here, and forgets those that are gone.
-func (r *record) meet(now time.Time, name string) {
-	if r.Seen == nil {
-		r.Seen = map[string]int64{}
+// meet notes for how long a process counts from now on, 0 if it leaves, and forgets those that are gone. It
+// reports whether others must be told: a process that looks often need not say each time that it is here.
+func (r *record) meet(now time.Time, name string, counts time.Duration) bool {
+	maps.DeleteFunc(r.Alive, func(_ string, until int64) bool { return until < now.UnixMilli() })
+	if r.Alive == nil {
+		r.Alive = map[string]int64{}
 	}
-	r.Seen[name] = now.Unix()
-	for other, at := range r.Seen {
-		if now.Unix()-at > int64(seenFor/time.Second) {
-			delete(r.Seen, other)
-		}
+	known, counted := r.Alive[name]
+	if counts == 0 {
+		delete(r.Alive, name)
+		return counted
 	}
+	r.Alive[name] = now.Add(counts).UnixMilli()
+	return known < now.Add(counts*3/4).UnixMilli()
 }
