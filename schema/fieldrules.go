@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/invopop/jsonschema"
 )
@@ -249,9 +251,14 @@ func (at *spot) required(n *jsonschema.Schema, rest []rule) error {
 	return nil
 }
 
+// addSentence adds a sentence to a text, which may end without a full stop.
 func addSentence(text, sentence string) string {
-	if text == "" || sentence == "" {
+	text = strings.TrimRight(text, " \n")
+	switch last, _ := utf8.DecodeLastRuneInString(text); {
+	case text == "" || sentence == "":
 		return text + sentence
+	case unicode.IsLetter(last) || unicode.IsDigit(last) || strings.ContainsRune("\"')]}`", last):
+		text += "."
 	}
 	return text + " " + sentence
 }

@@ -39,7 +39,14 @@ func (b *builder) structNode(path string, v variant, l *layout) (*jsonschema.Sch
 				return nil, fmt.Errorf("schema: %s: %w", path+"."+f.goName, err)
 			}
 		}
-		annotate(node, notes.members[f.name])
+		texts, err := readTag(v.typ.FieldByIndex(f.index).Tag.Get("jsonschema"), f.typ)
+		if err != nil {
+			return nil, fmt.Errorf("schema: %s: %w", path+"."+f.goName, err)
+		}
+		if said := notes.members[f.name]; said != nil {
+			said.Title, said.Description = texts.title, cmp.Or(texts.description, said.Description)
+			annotate(node, said)
+		}
 		for _, mark := range f.marks {
 			setExtra(node, mark, true)
 		}
@@ -120,9 +127,6 @@ func saidOver(stub *jsonschema.Schema) *jsonschema.Schema {
 
 // annotate adds what tags say. Their prose comes before that of the rules, which may have chosen a format.
 func annotate(n, said *jsonschema.Schema) {
-	if said == nil {
-		return
-	}
 	n.Description, n.Format = addSentence(said.Description, n.Description), cmp.Or(n.Format, said.Format)
 	others := *said
 	others.Description, others.Format = "", ""

@@ -1,0 +1,122 @@
+package schema_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/schema"
+)
+
+// described returns what models are told of the members of a type, beside their types.
+func described[T any](t *testing.T) map[string]string {
+	t.Helper()
+	typed, err := schema.For[T]()
+	require.NoError(t, err)
+	var doc struct {
+		Properties map[string]struct {
+			Title, Description string
+		}
+	}
+	require.NoError(t, json.Unmarshal(typed.Schema().JSON(), &doc))
+	all := map[string]string{}
+	for name, p := range doc.Properties {
+		all[name] = p.Title + "|" + p.Description
+	}
+	return all
+}
+
+func TestTheTextsOfTagsAreToldWhole(t *testing.T) {
+	type texts struct {
+		Plain  string   `json:"plain" jsonschema:"the city, or nothing"`
+		Comma  int      `json:"comma" jsonschema:"required,description=a number, of things, e.g. n=3,minimum=1"`
+		Title  string   `json:"title" jsonschema:"title=Name, given,description=Who, where,enum=a,enum=b"`
+		After  string   `json:"after" jsonschema:"optional,one of a, b"`
+		Escape string   `json:"escape" jsonschema:"description=a\\,b"`
+		Other  string   `json:"other" jsonschema:"required" jsonschema_description:"Kept, whole"`
+		List   []string `json:"list" jsonschema:"the names, in order,minItems=1"`
+		Mail   string   `json:"mail" jsonschema:"Where to write" validate:"required_with=List"`
+		Twice  string   `json:"twice" jsonschema:"Who? " validate:"required_with=List"`
+	}
+	assert.Equal(t, map[string]string{
+		"plain": "|the city, or nothing", "comma": "|a number, of things, e.g. n=3", "title": "Name, given|Who, where", "after": "|one of a, b",
+		"escape": "|a,b", "other": "|Kept, whole", "list": "|the names, in order", "mail": "|Where to write. Must be given when list is given.",
+		"twice": "|Who? Must be given when list is given.",
+	}, described[texts](t))
+}
+
+// lost refuses a type with one field of a tag.
+func lost[T any](t *testing.T, want string) {
+	t.Helper()
+	_, err := schema.For[T]()
+	assert.EqualError(t, err, want)
+}
+
+func TestAConstraintOfATagThatWouldBeLostIsAnError(t *testing.T) {
+	type In struct {
+		A string `json:"a" jsonschema:"enum=asc,desc"`
+	}
+	lost[In](t, `schema: In.A: jsonschema tag: "desc" after enum=asc is no keyword: write enum=asc,enum=desc`)
+	{
+		type In struct {
+			A string `json:"a" jsonschema:"description=Order,enum=asc|desc"`
+		}
+		lost[In](t, `schema: In.A: jsonschema tag: enum=asc|desc is one value: write enum=asc,enum=desc`)
+	}
+	{
+		type In struct {
+			A string `json:"a" jsonschema:"pattern=^[a-z]{1,3}$"`
+		}
+		lost[In](t, `schema: In.A: jsonschema tag: "3}$" after pattern=^[a-z]{1 is no keyword: write a comma in a value as \\, and a text after description=`)
+	}
+	{
+		type In struct {
+			A string `json:"a" jsonschema:"required,min=1"`
+		}
+		lost[In](t, `schema: In.A: jsonschema tag: "min=1" is no keyword of a string: those are minLength, maxLength, pattern, format and enum`)
+	}
+	{
+		type In struct {
+			A []int `json:"a" jsonschema:"minLength=1"`
+		}
+		lost[In](t, `schema: In.A: jsonschema tag: "minLength=1" is no keyword of an array of integers: those are minItems, maxItems, uniqueItems, minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf and enum`)
+	}
+	{
+		type In struct {
+			A map[string]int `json:"a" jsonschema:"minProperties=1"`
+		}
+		lost[In](t, `schema: In.A: jsonschema tag: "minProperties=1" is no keyword of an object: use a validate rule, or a method JSONSchema of its type`)
+	}
+	{
+		type In struct {
+			A int `json:"a" jsonschema:"minimum=one"`
+		}
+		lost[In](t, `schema: In.A: jsonschema tag: "minimum=one" needs a number`)
+	}
+	{
+		type In struct {
+			A string `json:"a" jsonschema:"minLength=-1"`
+		}
+		lost[In](t, `schema: In.A: jsonschema tag: "minLength=-1" needs a whole number from 0`)
+	}
+	{
+		type In struct {
+			A int `json:"a" jsonschema:"enum=1,enum=two"`
+		}
+		lost[In](t, `schema: In.A: jsonschema tag: "enum=two" needs a number`)
+	}
+}
+
+func TestAnnotationsInTagsAreNoErrors(t *testing.T) {
+	type annotated struct {
+		A string         `json:"a" jsonschema:"readOnly=true,deprecated=true,example=x,default=y,anchor=z"`
+		B map[string]int `json:"b" jsonschema:"default=x,nullable"`
+		C any            `json:"c" jsonschema:"oneof_type=string;object"`
+		D string         `json:"d" jsonschema:"enum=|,enum=||"`
+		E string         `json:"e" jsonschema:"enum=|"`
+	}
+	_, err := schema.For[annotated]()
+	assert.NoError(t, err)
+}
