@@ -10,5 +10,6 @@ var (
 
 // Params is the body of a request.
 func (m *Model) Params(req loop.Request) ([]byte, error) {
-	return m.params(req, m.cfg.Model).MarshalJSON()
+	p, _ := m.params(req, m.cfg.Model)
+	return p.MarshalJSON()
 }

@@ -62,7 +62,7 @@ func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, err
 	if err := m.cfg.checkTemperature(req.Temperature); err != nil {
 		return message.Reply{}, err
 	}
-	params := m.params(req, m.cfg.Model)
+	params, prefix := m.params(req, m.cfg.Model)
 	turns := params.Messages
 	var reply received
 	for paused := 0; ; paused++ {
@@ -71,7 +71,7 @@ func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, err
 			return message.Reply{Source: got.source}, err
 		}
 		if reply.add(got); !got.paused() {
-			whole := reply.reply(m.cfg.Model)
+			whole := reply.reply(m.cfg.Model, prefix)
 			whole.Source = got.source
 			return whole, nil
 		}

@@ -18,7 +18,9 @@ type opaque struct {
 	// Container is the API's container in which code waits for the results of the calls; empty if none
 	// does.
 	Container string `json:"container,omitempty"`
-	Blocks    []part `json:"blocks"`
+	// Prefix is what the thoughts are bound to: see [conversation.bind]. It is empty if they are not bound.
+	Prefix string `json:"prefix,omitempty"`
+	Blocks []part `json:"blocks"`
 }
 
 func origin(model string) kit.Origin { return kit.Origin{Adapter: name, Model: model} }

@@ -107,8 +107,8 @@ func finishOf(reason sdk.StopReason, calls []message.Call) message.FinishReason 
 // declined is the refusal of a model that gave none.
 const declined = "The model declined to answer."
 
-// reply converts the message. asked is the model that was asked.
-func (r *received) reply(asked string) message.Reply {
+// reply converts the message. asked is the model that was asked, prefix what its thoughts are bound to.
+func (r *received) reply(asked, prefix string) message.Reply {
 	reply := message.Reply{Model: cmp.Or(r.message.Text("model"), asked), Usage: r.usage}
 	var text, thinking strings.Builder
 	o := opaque{Origin: origin(asked)}
@@ -123,6 +123,9 @@ func (r *received) reply(asked string) message.Reply {
 				Arguments: kit.Once(b.arguments())})
 			o.Blocks = append(o.Blocks, part{Call: len(reply.Calls), Caller: b.caller()})
 		default: // a thought, or a tool that the API ran itself
+			if isThought(b.Text("type")) {
+				o.Prefix = prefix
+			}
 			thinking.WriteString(b.said("thinking"))
 			o.Blocks = append(o.Blocks, part{Raw: b.raw()})
 		}

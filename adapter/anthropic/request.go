@@ -34,11 +34,10 @@ func (c Config) checkTemperature(t *float64) error {
 	return nil
 }
 
-// params converts a request.
-func (m *Model) params(req loop.Request, model string) sdk.MessageNewParams {
+// params converts a request. prefix is what thoughts of the reply are bound to.
+func (m *Model) params(req loop.Request, model string) (p sdk.MessageNewParams, prefix string) {
 	c, opening := turnsOf(req.Messages, model)
-	turns := c.turns
-	p := sdk.MessageNewParams{Model: sdk.Model(model), Messages: turns, StopSequences: req.Stop,
+	p = sdk.MessageNewParams{Model: sdk.Model(model), Messages: c.turns, StopSequences: req.Stop,
 		MaxTokens: kit.Least(m.cfg.MaxTokens, req.MaxOutputTokens)}
 	if t := cmp.Or(req.Temperature, m.cfg.Temperature); t != nil {
 		p.Temperature = sdk.Float(*t)
@@ -53,12 +52,9 @@ func (m *Model) params(req loop.Request, model string) sdk.MessageNewParams {
 		p.Metadata.UserID = sdk.String(m.cfg.UserID)
 	}
 	p.OutputConfig.Effort = sdk.OutputConfigEffort(m.cfg.Effort)
-	p.Tools, p.ToolChoice = offered(req.Tools, turns)
+	p.Tools, p.ToolChoice = offered(req.Tools, c.turns)
 	if len(req.Tools) > 0 {
 		p.ToolChoice = choice(req.ToolChoice)
-	}
-	if p.ToolChoice.OfAny == nil && p.ToolChoice.OfTool == nil { // no call is forced of a model that thinks
-		p.Thinking = m.cfg.thinking(turns, p.MaxTokens)
 	}
 	instructions := m.cfg.output(&p, req.Output)
 	for _, text := range append([]string{req.System}, append(opening, instructions)...) {
@@ -66,8 +62,12 @@ func (m *Model) params(req loop.Request, model string) sdk.MessageNewParams {
 			p.System = append(p.System, sdk.TextBlockParam{Text: text})
 		}
 	}
+	prefix = c.bind(&p)
+	if p.ToolChoice.OfAny == nil && p.ToolChoice.OfTool == nil { // no call is forced of a model that thinks
+		p.Thinking = m.cfg.thinking(p.Messages, p.MaxTokens)
+	}
 	m.cfg.mark(&p)
-	return p
+	return p, prefix
 }
 
 // output sets the API's own structured output, or returns the instructions that replace it.
@@ -183,8 +183,11 @@ func isThinking(b sdk.ContentBlockParamUnion) bool {
 	raw, _ := b.Overrides()
 	kept, isRaw := raw.(json.RawMessage)
 	list, _ := kit.ReadObject(kept)
-	return isRaw && (list.Text("type") == "thinking" || list.Text("type") == "redacted_thinking")
+	return isRaw && isThought(list.Text("type"))
 }
+
+// isThought reports whether a block of a type is a thought.
+func isThought(kind string) bool { return kind == "thinking" || kind == "redacted_thinking" }
 
 // newest is the number of the user's latest turns that are marked for the cache. The last one is what the
 // next request reads; the one before is what this request reads, wherever the API would look otherwise: it

@@ -25,7 +25,7 @@ func (x *exchange) tellWhole(body io.Reader) (*received, error) {
 	if err != nil || x.stream == nil {
 		return got, err
 	}
-	kit.TellWhole(got.reply(x.Model), x.stream)
+	kit.TellWhole(got.reply(x.Model, ""), x.stream)
 	return got, nil
 }
 

@@ -21,6 +21,8 @@ type conversation struct {
 	turns []sdk.MessageParam
 	// container is the container of code that waits for the results of the last calls; empty for none.
 	container string
+	// replies are the messages of the model.
+	replies []prefixed
 }
 
 // takesSystem matches the models that take system messages after a turn of the user
@@ -96,6 +98,10 @@ func (c *conversation) assistant(e kit.Exchange) {
 		}
 	}
 	c.say(sdk.MessageParamRoleAssistant, blocks...)
+	if n := len(c.turns) - 1; len(blocks) > 0 {
+		to := len(c.turns[n].Content)
+		c.replies = append(c.replies, prefixed{n, to - len(blocks), to, o.Prefix})
+	}
 }
 
 // unmarked returns a block without a mark for the cache: the marks of a request are its own.
