@@ -58,10 +58,11 @@ func (e *ReducerError) Unwrap() error { return e.Cause }
 
 func joinIssues(issues []Issue) string { return cmp.Or(several.Joined(issues), "no issues given") }
 
-// ClassError gives an error a class, built-in or the user's own. A tool, a model or a try returns it. It is
-// of the correction plane: if the policy lists the class, the failure is an attempt, and the model is told
-// the issues. If it does not, a tool's error ends only the call. A tool's error with a built-in class of the
-// correction plane is treated like any other error, because the tool has run. Safe for concurrent reading.
+// ClassError gives an error a class, built-in or the user's own. A tool, a model or a try returns it. With a
+// class of the transport plane it says what [TransportError] says. With any other it is of the correction
+// plane: if the policy lists the class, the failure is an attempt, and the model is told the issues. If it
+// does not, a tool's error ends only the call. A tool's error with a built-in class of the correction plane
+// is treated like any other error, because the tool has run. Safe for concurrent reading.
 type ClassError struct {
 	// Class is the class that policies list; required.
 	Class Class
@@ -84,6 +85,9 @@ func (e *ClassError) Unwrap() error { return e.Cause }
 
 // Failure is the error as the core sees it.
 func (e *ClassError) Failure() Failure {
+	if e.Class.Plane() == Transport {
+		return Failure{Plane: Transport, Class: e.Class, Message: Scrub(e.Error())}
+	}
 	return Failure{Plane: Correction, Class: e.Class, Message: Scrub(e.Error()),
 		Issues: SortIssues(slices.Clone(e.Issues))}
 }

@@ -228,3 +228,41 @@ func TestAClassOfYourOwnWorksInRunAsInDo(t *testing.T) {
 		})
 	}
 }
+
+// A class of the transport plane is of that plane, whatever error carries it: the model hears nothing, and no
+// correction is charged.
+func TestAClassErrorIsOfThePlaneOfItsClass(t *testing.T) {
+	slow := &fault.ClassError{Class: fault.RateLimit, Cause: errors.New("slow down")}
+	model := looptest.NewModel(looptest.Fail(slow), looptest.Say("Hello."))
+	r, err := fixture.Run(t.Context(), model, newSession(t), loop.Input{Prompt: "Hello."}, loop.Config{}, loop.WithClock(looptest.NewClock()))
+	require.NoError(t, err)
+	require.Len(t, r.Attempts, 2)
+	assert.Equal(t, fault.Transport, r.Attempts[0].Plane)
+	assert.Len(t, model.Requests()[1].Messages, 1)
+
+	_, err = loop.Do(t.Context(), nil, loop.FinalAnswer(), func(_ context.Context, a loop.Attempt) (int, error) {
+		if a.Transport == 1 {
+			return 0, slow
+		}
+		return a.Number, nil
+	}, loop.WithClock(looptest.NewClock()))
+	require.NoError(t, err)
+
+	runs := 0
+	for name, declared := range map[string][]tool.Option{"read_only": {tool.ReadOnly()}, "nothing": nil} {
+		runs = 0
+		book := func(context.Context, booking) (receipt, error) {
+			if runs++; runs == 1 {
+				return receipt{}, slow
+			}
+			return receipt{}, nil
+		}
+		tools, err := tool.NewSet(tool.New("book_room", "Books a room.", book, declared...))
+		require.NoError(t, err)
+		good := looptest.Call(call("book_room", `{"city":"Lisbon","nights":2,"room":"single"}`))
+		_, err = fixture.Run(t.Context(), looptest.NewModel(good, looptest.Say("Done.")), newSession(t), loop.Input{Prompt: "Book."},
+			loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()))
+		require.NoError(t, err)
+		assert.Equal(t, map[string]int{"read_only": 2, "nothing": 1}[name], runs, name)
+	}
+}
