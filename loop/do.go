@@ -180,9 +180,9 @@ func (a Attempt) Feedback() feedback.RetryFeedback {
 }
 
 // Do makes an action under its policy. It calls try until it succeeds or the policy allows no further
-// attempt. A [fault.ToolValidationError], [fault.StructuredOutputError] or [fault.ClassError] is a failed
-// attempt of the correction plane. A [fault.ReducerError], such as that of an event that the try dispatched,
-// ends the action as in [Loop.Run], unless the policy retries its class. An error whose type is that of a
+// attempt. A [fault.ToolValidationError], a [fault.StructuredOutputError] and a [fault.ClassError] with a
+// class of your own are failed attempts of the correction plane. A [fault.ReducerError], such as that of an
+// event that the try dispatched, ends the action as in [Loop.Run], unless the policy retries its class. An error whose type is that of a
 // transport failure is retried under the transport policy and costs no attempt: see [fault.TryRules] and
 // [WithClassifier]. What a run, an action or a tool within the try gave up on has had its attempts: the try
 // is not made again for it. Words of an error count only if the policy says so
@@ -193,9 +193,9 @@ func (a Attempt) Feedback() feedback.RetryFeedback {
 // makes with its context is that of the attempt ([tool.AddUsage]). If s is nil, the action has its own
 // session. It is made when the first try has failed, which is then its first attempt, and no usage is added:
 // a try that succeeds at once allocates nothing. With a planner, an observer or a time limit it is there, and
-// usage added, from the start. An invalid action,
-// a nil function and an ended context are errors before the first try; without any of these, an invalid
-// action ([Action.Machine]) and an ended context are errors when the first try has failed.
+// usage added, from the start. A nil action or function is an error before the first try. So are an invalid
+// action ([Action.Machine]) and an ended context; where nothing is recorded or added from the start, they are
+// errors when the first try has failed.
 //
 // try runs on the caller's goroutine. If the transport policy sets a timeout, each try has its own goroutine,
 // and Do does not wait for a try that ignores its context: such a try must not share variables with later

@@ -48,17 +48,19 @@
 //
 // # Ended runs
 //
-// [Loop.Run] on a journal whose last run has ended begins a new run, unless a RequestID names the last run;
-// an equal request has equal keys. [Loop.Resume] returns the recorded end and does nothing. So do [Do] and
+// [Loop.Run] on a journal whose last run has ended begins a new run, unless a run with its RequestID has ended
+// there; an equal request has equal keys. [Loop.Resume] returns the recorded end and does nothing. So do [Do] and
 // [Attempts] for an [Action] with an ID that has ended in the journal, by success, exhaustion or
 // cancellation. Tries that have not ended continue when they are made again with the journal; a try that
 // began and has no outcome is in doubt ([Attempt].InDoubt).
 //
 // # Failures
 //
-// Every run that ends without success returns a [RetryExhaustedError]. Its Reason says why; errors.Is and
+// A run that ends without an answer returns a [RetryExhaustedError]. Its Reason says why; errors.Is and
 // errors.As find that reason and every cause. A failure of the transport plane never costs a correction
-// attempt, nor the other way round.
+// attempt, nor the other way round. Other errors say that a run did not begin (its input, its session), was
+// left to be resumed ([ErrSuspended]), or could not go on: its prompt could not be made, or its journal could
+// not be written.
 //
 // A [planner.Planner] decides what follows exhaustion, and about transport failures that [Config].Consult
 // names. Packages planner and degrade have ready-made planners. Package agent runs whole agents; package
