@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"strings"
 
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
@@ -36,9 +37,13 @@ func (t *texts) take(args []string) (err error) {
 	return err
 }
 
-// filesIn lists the files of a folder, those of its folders too, in the order of their names.
+// filesIn lists the files of a folder, those of its folders too, in the order of their names. Hidden folders
+// are left out: a folder of journals has its inboxes in one.
 func filesIn(folder string) (files []string, err error) {
 	err = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && path != folder && strings.HasPrefix(d.Name(), ".") {
+			return fs.SkipDir
+		}
 		if err == nil && !d.IsDir() && mayBeRead(path) && !isOfDatabase(path) {
 			files = append(files, path)
 		}
