@@ -24,8 +24,8 @@
 //     gives it a part of one retry.
 //
 // Asks are granted in the order in which they were made. Sessions that made few calls so far go before others
-// by some time, and so do higher priorities: by ten minutes at most, unless it is configured, so that
-// nobody starves.
+// by some time, by ten minutes at most, and each step of priority counts as ten minutes. Config.Yield sets
+// both. So nobody starves.
 //
 // # Processes
 //
