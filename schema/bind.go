@@ -55,14 +55,14 @@ const costOfRule = 4
 
 // find notes what a Go type refuses. Where the schema has refused the value, only rules are noted, and none
 // of a value that is missing, empty or of the wrong kind. What is expected is said.
-func (f *collector) find(x failure) {
+func (f *collector) find(x *failure) {
 	isEmpty := x.lacks != "" || x.value.kind == kindString && x.value.text() == ""
 	isRefused := func(r failure) bool {
 		return r.isAt(x) && (!x.isRule || isEmpty || r.rule == "type" || r.rule == "minProperties")
 	}
 	if len(f.found) < maxIssues && !slices.ContainsFunc(f.failures, isRefused) {
 		x.said = clip(x.said)
-		f.found = append(f.found, x)
+		f.found = append(f.found, *x)
 	}
 }
 
@@ -76,7 +76,7 @@ func (v value) skip() {
 // decline skips a value and says why. It returns false.
 func (f *collector) decline(v value, rule, expected string) bool {
 	v.skip()
-	f.find(failure{value: v, rule: rule, said: expected})
+	f.find(&failure{value: v, rule: rule, said: expected})
 	return false
 }
 
@@ -119,8 +119,9 @@ func (f *collector) bind(n *node, v value, at *spot, to reflect.Value, around an
 		to.Set(reflect.New(to.Type().Elem()))
 		to = to.Elem()
 	}
-	refused, found := len(f.failures), len(f.found)
-	f.judgeInto(n, v, at, to, around)
+	refused, found, outer := len(f.failures), len(f.found), len(f.around)
+	f.judge(n, v, f.scope, f.open(v, at, to, around))
+	f.around = f.around[:outer]
 	if !f.read(v, at, to) || len(f.found) >= maxIssues {
 		return
 	}
@@ -128,9 +129,7 @@ func (f *collector) bind(n *node, v value, at *spot, to reflect.Value, around an
 	if at.class == classFloat && len(f.failures) == refused && v.rounds(to.Type().Bits()) {
 		rules = at.rounded
 	}
-	for _, r := range at.broken(rules, to, around) {
-		f.find(failure{value: v, rule: r.name, said: r.said, isRule: true})
-	}
+	f.holdTo(rules, at, to, around, v, false)
 	if at.issues && len(f.failures) == refused && len(f.found) == found {
 		f.ownIssues(v, at, to)
 	}
@@ -154,19 +153,27 @@ func (f *collector) ownIssues(v value, at *spot, to reflect.Value) {
 	}
 }
 
-// broken lists those of some rules that a value breaks.
-func (at *spot) broken(rules []rule, v reflect.Value, around any) (broken []rule) {
+// holdTo notes the rules that what is stored of a value, or of its name, breaks.
+func (f *collector) holdTo(rules []*rule, at *spot, to reflect.Value, around any, v value, ofName bool) {
 	for _, r := range rules {
 		switch {
 		case !r.omits():
-			if !r.holds(v, at, around) {
-				broken = append(broken, r)
+			if !r.holds(to, at, around) {
+				f.breaks(r, failure{value: v, ofName: ofName})
 			}
-		case at.isEmpty(v, r):
-			return broken
+		case at.isEmpty(to, r):
+			return
 		}
 	}
-	return broken
+}
+
+// breaks notes a broken rule.
+func (f *collector) breaks(r *rule, like failure) {
+	like.rule, like.said, like.isRule = r.name, r.said, true
+	if like.ofName {
+		like.said = "a member name that is " + r.said
+	}
+	f.find(&like)
 }
 
 // rounds reports whether a number may be another one in Go, and on the other side of a bound.
@@ -209,15 +216,14 @@ func (f *collector) read(v value, at *spot, to reflect.Value) bool {
 	return true
 }
 
-// judgeInto judges a value by a schema, and stores its members or items on the way.
-func (f *collector) judgeInto(n *node, v value, at *spot, to reflect.Value, around any) {
+// open makes the variable of a value ready for its members or items, which are stored while it is judged; nil
+// for a value that has none.
+func (f *collector) open(v value, at *spot, to reflect.Value, around any) *variable {
 	if at.class != classMap && at.class != classList && at.class != classStruct {
-		f.judge(n, v, f.scope, nil)
-		return
+		return nil
 	}
-	last := len(f.around)
 	f.around = append(f.around, variable{spot: at, to: to, around: around})
-	switch in := &f.around[last]; {
+	switch in := &f.around[len(f.around)-1]; {
 	case at.class == classStruct:
 		in.around = to.Addr().Interface()
 	case at.class == classMap:
@@ -227,8 +233,7 @@ func (f *collector) judgeInto(n *node, v value, at *spot, to reflect.Value, arou
 		to.Grow(max(int(v.count), 1)) // an empty list is not nil
 		to.SetLen(int(v.count))
 	}
-	f.judge(n, v, f.scope, &f.around[last])
-	f.around = f.around[:last]
+	return &f.around[len(f.around)-1]
 }
 
 // own copies a text of a large document, so that the text does not keep the document in memory.
@@ -282,17 +287,17 @@ func (f *collector) compare(object value, m *member, in reflect.Value) {
 		// reflect does not hand out an embedded struct of an unexported type, but for its address.
 		around := reflect.NewAt(beside.Type(), beside.Addr().UnsafePointer())
 		if !r.holds(to, m.spot, around.Interface()) {
-			x := failure{value: v, rule: r.name, said: r.said, isRule: true}
+			like := failure{value: v}
 			if !v.isThere() {
-				x.value, x.lacks = object, "/"+m.name
+				like.value, like.lacks = object, "/"+m.name
 			}
-			f.find(x)
+			f.breaks(r, like)
 		}
 	}
 }
 
 // lacks reports whether the member, or a field that its rule names, could not be read.
-func (m *member) lacks(object value, r rule, beside reflect.Type) bool {
+func (m *member) lacks(object value, r *rule, beside reflect.Type) bool {
 	isIncomplete := func(name string) bool {
 		member := object.member(name)
 		return member.isThere() && member.incomplete
@@ -311,10 +316,7 @@ func (f *collector) storeEntry(n *node, m value) {
 	f.to.elem.SetZero()
 	f.bind(n, m, at.each, f.to.elem, f.to.around)
 	f.to.to.SetMapIndex(key, f.to.elem)
-	if at.key == nil {
-		return
-	}
-	for _, r := range at.key.broken(at.key.rules, key, f.to.around) {
-		f.find(failure{value: m, rule: r.name, said: "a member name that is " + r.said, isRule: true, ofName: true})
+	if at.key != nil {
+		f.holdTo(at.key.rules, at.key, key, f.to.around, m, true)
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 // bridge says one rule of a value of a class in JSON Schema, or what it is not to be. A nil schema without an
 // error means there are no exact words for it: the validator judges, and prose tells the model.
-func bridge(r rule, t reflect.Type, c class) (*jsonschema.Schema, error) {
+func bridge(r *rule, t reflect.Type, c class) (*jsonschema.Schema, error) {
 	pattern := r.pattern(r.param)
 	switch {
 	case r.compares():
@@ -29,7 +29,7 @@ func bridge(r rule, t reflect.Type, c class) (*jsonschema.Schema, error) {
 	return &jsonschema.Schema{Pattern: pattern}, nil
 }
 
-func bridgeSize(r rule, c class) (*jsonschema.Schema, error) {
+func bridgeSize(r *rule, c class) (*jsonschema.Schema, error) {
 	equals := r.how == "=" && r.tag != "len"
 	switch {
 	case c == classString && equals:
@@ -77,7 +77,7 @@ func boundary(compares string, n json.Number) *jsonschema.Schema {
 	return fragment(fmt.Sprintf(`{"%s":%s}`, keyword, n))
 }
 
-func bridgeCount(r rule, c class) (*jsonschema.Schema, error) {
+func bridgeCount(r *rule, c class) (*jsonschema.Schema, error) {
 	n, err := strconv.ParseInt(r.param, 0, 32)
 	if err != nil {
 		return nil, fmt.Errorf("validate rule %q: want a whole number", r.text)
@@ -102,7 +102,7 @@ func fragment(text string) *jsonschema.Schema {
 	return s
 }
 
-func bridgeOneOf(r rule, c class) (*jsonschema.Schema, error) {
+func bridgeOneOf(r *rule, c class) (*jsonschema.Schema, error) {
 	var values []any
 	for _, text := range r.params() {
 		switch c {
@@ -121,7 +121,7 @@ func bridgeOneOf(r rule, c class) (*jsonschema.Schema, error) {
 }
 
 // bridgeUnique has exact words where equal JSON means equal Go values and the other way round.
-func bridgeUnique(r rule, t reflect.Type, c class) (*jsonschema.Schema, error) {
+func bridgeUnique(r *rule, t reflect.Type, c class) (*jsonschema.Schema, error) {
 	if c != classList && c != classMap {
 		return nil, nil
 	}

@@ -68,20 +68,27 @@ func (e *evaluation) enter(s *scope, home *resource) *scope {
 // schema that several places refer to is evaluated once for each value, so that work is bounded by the size
 // of the schema times the size of the document; a variable is stored once.
 func (e *evaluation) judge(n *node, v value, s *scope, to *variable) (fits bool, described bits) {
+	var rule string // by which the value is refused without a look
 	switch {
 	case !e.spend(1):
-		return e.refuse(failure{at: n, value: v, rule: fault.RuleWork}), nil
+		rule = fault.RuleWork
 	case n.Bool != nil && !*n.Bool:
-		return e.refuse(failure{at: n, value: v, rule: n.standsUnder()}), nil
+		rule = n.standsUnder()
 	case n.Bool != nil && to == nil:
 		return true, nil
-	case !n.shared || to != nil:
+	case n.shared && to == nil:
+		return e.answer(question{n, v, s})
+	default:
 		return e.evaluate(n, v, s, to)
 	}
-	q := question{n, v, s}
+	return e.refuse(n, v, rule), nil
+}
+
+// answer is what a shared schema says of a value: what it said before, if that is remembered.
+func (e *evaluation) answer(q question) (fits bool, described bits) {
 	if depth, isAsked := e.asking[q]; isAsked {
 		e.lowest = min(e.lowest, depth)
-		return e.refuse(failure{at: n, value: v, rule: "$ref"}), nil
+		return e.refuse(q.node, q.value, "$ref"), nil
 	}
 	if known := e.answers[q]; known != nil {
 		e.spend(len(known.failures))
@@ -94,7 +101,7 @@ func (e *evaluation) judge(n *node, v value, s *scope, to *variable) (fits bool,
 	e.spend(costOfAnswer)
 	outer, depth, left, from := e.lowest, len(e.asking), e.left, len(e.failures)
 	e.asking[q], e.lowest = depth, depth
-	fits, described = e.evaluate(n, v, s, nil)
+	fits, described = e.evaluate(q.node, q.value, q.scope, nil)
 	e.failures = e.failures[:min(len(e.failures), from+maxIssues)] // else they could double at each level
 	delete(e.asking, q)
 	depends := e.lowest < depth // on a schema that is still being evaluated
@@ -105,9 +112,9 @@ func (e *evaluation) judge(n *node, v value, s *scope, to *variable) (fits bool,
 	return fits, described
 }
 
-// refuse adds a failure. It returns false.
-func (e *evaluation) refuse(x failure) bool {
-	e.failures = append(e.failures, x)
+// refuse adds a failure of a value by a keyword. It returns false.
+func (e *evaluation) refuse(n *node, v value, rule string) bool {
+	e.failures = append(e.failures, failure{at: n, value: v, rule: rule})
 	return false
 }
 
@@ -132,11 +139,20 @@ type collector struct {
 	failed  bool // a branch refused the value
 }
 
-func (f *collector) fail(rule string) { f.report(failure{at: f.n, value: f.v, rule: rule}) }
+// fail notes that the value fails a keyword.
+func (f *collector) fail(rule string) { f.failAt(f.v, rule) }
 
-func (f *collector) report(x failure) {
+// failAt notes that the value, or a child of it, fails a keyword.
+func (f *collector) failAt(v value, rule string) {
 	if !f.tellsEnough() && f.spend(1) {
-		f.refuse(x)
+		f.refuse(f.n, v, rule)
+	}
+}
+
+// report notes a failure that has more to say.
+func (f *collector) report(x *failure) {
+	if !f.tellsEnough() && f.spend(1) {
+		f.failures = append(f.failures, *x)
 	}
 }
 

@@ -58,7 +58,7 @@ func (f *collector) member(m value) (described bool) {
 	switch {
 	case described:
 	case n.closed:
-		f.report(failure{at: n, value: m, rule: "additionalProperties"})
+		f.failAt(m, "additionalProperties")
 	case n.rest != nil:
 		f.within(n.rest, m)
 	case f.to != nil:
@@ -78,7 +78,7 @@ func (f *collector) memberName(m value) {
 	}
 	if !fits {
 		wrong := inOrder(f.since(from))
-		f.report(failure{at: f.n, value: m, rule: "propertyNames", ofName: true, joined: wrong})
+		f.report(&failure{at: f.n, value: m, rule: "propertyNames", ofName: true, joined: wrong})
 	}
 }
 
@@ -90,7 +90,7 @@ func (f *collector) missing(rule string, wanted []string, because string, has fu
 			return
 		}
 		if !has(lacks[1:]) {
-			f.report(failure{at: f.n, value: f.v, rule: rule, lacks: lacks, because: because})
+			f.report(&failure{at: f.n, value: f.v, rule: rule, lacks: lacks, because: because})
 		}
 	}
 }

@@ -12,15 +12,16 @@ import (
 )
 
 // compile finds what says each rule of a place: keywords and words. around is the struct around it, or nil.
-func (at *spot) compile(rules []rule, around reflect.Type) ([]rule, error) {
+func (at *spot) compile(rules []*rule, around reflect.Type) ([]*rule, error) {
 	if err := at.usable(rules); err != nil {
 		return nil, err
 	}
 	rules = slices.Clone(rules)
-	for n := range rules {
-		r := &rules[n]
+	for n, of := range rules {
+		r := new(rule)
+		*r, rules[n] = *of, r
 		var err error
-		if r.exact, err = at.keywords(*r); err != nil {
+		if r.exact, err = at.keywords(r); err != nil {
 			return nil, err
 		}
 		r.name, r.said = r.nameIn(at.class), r.phrase(at, around)
@@ -29,7 +30,7 @@ func (at *spot) compile(rules []rule, around reflect.Type) ([]rule, error) {
 }
 
 // keywords says a rule exactly, where JSON Schema can. Of a group it must say each.
-func (at *spot) keywords(r rule) (*jsonschema.Schema, error) {
+func (at *spot) keywords(r *rule) (*jsonschema.Schema, error) {
 	if len(r.alts) == 0 {
 		s, err := bridge(r, at.typ, at.class)
 		if s != nil && r.negated {
@@ -49,7 +50,7 @@ func (at *spot) keywords(r rule) (*jsonschema.Schema, error) {
 }
 
 // apply adds rules to the schema of a value, in their order.
-func (at *spot) apply(n *jsonschema.Schema, rules []rule) error {
+func (at *spot) apply(n *jsonschema.Schema, rules []*rule) error {
 	for place, r := range rules {
 		rest := rules[place+1:]
 		switch {
@@ -71,7 +72,7 @@ func (at *spot) apply(n *jsonschema.Schema, rules []rule) error {
 
 // usable tries each rule on an empty value. A rule that the validator does not know or cannot apply is a
 // mistake in the type, to be found now and not with a model's reply.
-func (at *spot) usable(rules []rule) error {
+func (at *spot) usable(rules []*rule) error {
 	empty := reflect.New(at.typ).Elem()
 	if at.class == classList && at.typ.Kind() == reflect.Slice {
 		empty = reflect.MakeSlice(at.typ, 1, 1)
@@ -99,7 +100,7 @@ func (at *spot) usable(rules []rule) error {
 }
 
 // forStrings refuses rules for strings on other types: the validator would give them a wrong answer.
-func (at *spot) forStrings(r rule) error {
+func (at *spot) forStrings(r *rule) error {
 	for _, alt := range r.alts {
 		if err := at.forStrings(alt); err != nil {
 			return err
@@ -112,14 +113,14 @@ func (at *spot) forStrings(r rule) error {
 }
 
 // alwaysHolds reports whether a rule, or one of a group, is that a value is of the kind that it has.
-func (at *spot) alwaysHolds(r rule) bool {
+func (at *spot) alwaysHolds(r *rule) bool {
 	isNumber := (r.tag == "numeric" || r.tag == "number") && at.class.numeric()
 	return isNumber || r.tag == "boolean" && at.class == classBool || slices.ContainsFunc(r.alts, at.alwaysHolds)
 }
 
 // optional says rules that hold only if the value is not empty. Nil pointers are handled where the pointer
 // is; the value of a pointer can be empty for omitzero alone.
-func (at *spot) optional(n *jsonschema.Schema, omit rule, rest []rule) error {
+func (at *spot) optional(n *jsonschema.Schema, omit *rule, rest []*rule) error {
 	empty := at.empty(omit)
 	switch free, err := at.holdsRules(rest); {
 	case free || empty == nil:
@@ -145,7 +146,7 @@ func (at *spot) optional(n *jsonschema.Schema, omit rule, rest []rule) error {
 }
 
 // empty is the schema of the value that a rule such as omitempty lets pass; nil if JSON has none.
-func (at *spot) empty(omit rule) *jsonschema.Schema {
+func (at *spot) empty(omit *rule) *jsonschema.Schema {
 	isSlice := at.typ.Kind() == reflect.Slice
 	switch {
 	case omit.tag == "omitnil", at.pointer && omit.tag == "omitempty", at.class == classAny, at.class == classStruct:
@@ -159,7 +160,7 @@ func (at *spot) empty(omit rule) *jsonschema.Schema {
 }
 
 // holdsRules reports whether the empty value keeps to the rules that one can judge alone.
-func (at *spot) holdsRules(rules []rule) (bool, error) {
+func (at *spot) holdsRules(rules []*rule) (bool, error) {
 	empty := reflect.New(at.typ).Elem()
 	for _, r := range rules {
 		if r.omits() {
@@ -177,7 +178,7 @@ func (at *spot) holdsRules(rules []rule) (bool, error) {
 
 // left are the rules that the validator must judge, since the schema cannot: those of the value, and those
 // that compare it with others. The rules that let an empty value pass stay before them.
-func (at *spot) left(rules []rule) (own, rounded, related []rule) {
+func (at *spot) left(rules []*rule) (own, rounded, related []*rule) {
 	for _, r := range rules {
 		switch {
 		case r.omits():
@@ -194,7 +195,7 @@ func (at *spot) left(rules []rule) (own, rounded, related []rule) {
 }
 
 // needed drops rules such as omitempty at the end, where no rule follows.
-func needed(rules []rule) []rule {
+func needed(rules []*rule) []*rule {
 	for len(rules) > 0 && rules[len(rules)-1].omits() {
 		rules = rules[:len(rules)-1]
 	}
@@ -202,7 +203,7 @@ func needed(rules []rule) []rule {
 }
 
 // isTold reports whether the schema says a rule exactly.
-func (at *spot) isTold(r rule) bool {
+func (at *spot) isTold(r *rule) bool {
 	if r.tag == "required" {
 		opaque := slices.Contains([]class{classStruct, classText, classOpaque}, at.class)
 		return at.pointer || !opaque && at.typ.Kind() != reflect.Array
@@ -212,7 +213,7 @@ func (at *spot) isTold(r rule) bool {
 
 // say tells the model a rule that the validator judges: a format where one fits, and prose where that is not
 // enough.
-func (at *spot) say(n *jsonschema.Schema, r rule) {
+func (at *spot) say(n *jsonschema.Schema, r *rule) {
 	if at.class == classString && r.hasFormat() {
 		mergeInto(n, &jsonschema.Schema{Format: r.what})
 	}
@@ -225,7 +226,7 @@ func (at *spot) say(n *jsonschema.Schema, r rule) {
 }
 
 // describe tells the model a rule in prose.
-func describe(n *jsonschema.Schema, r rule) {
+func describe(n *jsonschema.Schema, r *rule) {
 	must, ok := strings.CutPrefix(r.said, "to ")
 	if !ok {
 		must = "be " + r.said
@@ -235,7 +236,7 @@ func describe(n *jsonschema.Schema, r rule) {
 
 // required says that a value is not empty. That it must be there, and not null, is said by the schema of its
 // struct and pointer.
-func (at *spot) required(n *jsonschema.Schema, rest []rule) error {
+func (at *spot) required(n *jsonschema.Schema, rest []*rule) error {
 	isRef := at.class == classStruct && n.Ref != ""
 	if at.class == classAny || at.class == classOpaque && at.pointer && n.Type == "" {
 		mergeInto(n, fragment(`{"not":{"type":"null"}}`))

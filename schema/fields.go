@@ -132,7 +132,7 @@ func retakeTag(sf reflect.StructField) (keywords []string, err error) {
 // mayBeAbsent reports whether a member may be left out: a tag says so, or it is a pointer, or a rule says
 // when it is to be there. The rule `required` overrules all of these.
 func (f *field) mayBeAbsent(said *jsonschema.Schema) bool {
-	mayOmit := func(r rule) bool { return r.omits() || r.conditional() || r.tag == "isdefault" }
+	mayOmit := func(r *rule) bool { return r.omits() || r.conditional() || r.tag == "isdefault" }
 	if f.checked && f.rules.requires() {
 		return false
 	}
@@ -147,9 +147,9 @@ type spot struct {
 	class   class
 	pointer bool
 	issues  bool    // it has a method Issues
-	rules   []rule  // those of the value that the schema does not judge
-	rounded []rule  // these, and those that a number may break when it is rounded
-	related []rule  // those that compare it with fields beside it
+	rules   []*rule // those of the value that the schema does not judge
+	rounded []*rule // these, and those that a number may break when it is rounded
+	related []*rule // those that compare it with fields beside it
 	members *layout // of a struct
 	each    *spot   // the elements of a list or a map
 	key     *spot   // the keys of a map that have rules
@@ -186,7 +186,7 @@ type member struct {
 
 // isEmpty reports whether a rule such as omitempty lets a value pass. What a pointer leads to is empty for
 // omitzero alone.
-func (at *spot) isEmpty(v reflect.Value, omit rule) bool {
+func (at *spot) isEmpty(v reflect.Value, omit *rule) bool {
 	switch {
 	case omit.tag == "omitnil" || at.pointer && omit.tag == "omitempty":
 		return v.Kind() == reflect.Pointer && v.IsNil()

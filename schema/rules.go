@@ -91,8 +91,8 @@ type rule struct {
 	row          // of its tag
 	tag   string // it may have no row
 	param string
-	text  string // as written, groups included
-	alts  []rule // two or more where written "a|b"
+	text  string  // as written, groups included
+	alts  []*rule // two or more where written "a|b"
 
 	// What is set where the place of the rule in a type is known.
 	exact      *jsonschema.Schema // says the rule exactly; nil where JSON Schema cannot
@@ -101,19 +101,19 @@ type rule struct {
 
 // ruleSet is a parsed validate tag: the rules of a value, and where it dives, those of its keys and elements.
 type ruleSet struct {
-	rules []rule
+	rules []*rule
 	dives bool
 	keys  *ruleSet
 	elems *ruleSet
 }
 
 // relational reports whether the rule, or one of a group, looks at other fields.
-func (r rule) relational() bool {
-	return r.row.relational() || slices.ContainsFunc(r.alts, rule.relational)
+func (r *rule) relational() bool {
+	return r.row.relational() || slices.ContainsFunc(r.alts, (*rule).relational)
 }
 
 // omits reports whether the rule ends the checking of an empty value.
-func (r rule) omits() bool { return r.tag == "omitempty" || r.tag == "omitzero" || r.tag == "omitnil" }
+func (r *rule) omits() bool { return r.tag == "omitempty" || r.tag == "omitzero" || r.tag == "omitnil" }
 
 var paramUnescaper = strings.NewReplacer("0x2C", ",", "0x7C", "|")
 
@@ -159,30 +159,30 @@ func (s *ruleSet) parseDive(tokens []string) (err error) {
 	return err
 }
 
-func parseRule(tok string) rule {
+func parseRule(tok string) *rule {
 	if parts := strings.Split(tok, "|"); len(parts) > 1 {
-		group := rule{text: tok}
+		group := &rule{text: tok}
 		for _, p := range parts {
 			group.alts = append(group.alts, parseRule(p))
 		}
 		return group
 	}
 	tag, param, _ := strings.Cut(tok, "=")
-	return rule{row: rowOf(tag), tag: tag, param: paramUnescaper.Replace(param), text: tok}
+	return &rule{row: rowOf(tag), tag: tag, param: paramUnescaper.Replace(param), text: tok}
 }
 
 // skipsMembers reports whether the rule keeps the validator out of a struct's own fields.
-func (r rule) skipsMembers() bool { return r.tag == "structonly" || r.tag == "nostructlevel" }
+func (r *rule) skipsMembers() bool { return r.tag == "structonly" || r.tag == "nostructlevel" }
 
 // requires reports whether the value must be there and not be empty.
 func (s *ruleSet) requires() bool {
-	return slices.ContainsFunc(s.rules, func(r rule) bool { return r.tag == "required" })
+	return slices.ContainsFunc(s.rules, func(r *rule) bool { return r.tag == "required" })
 }
 
-func (s *ruleSet) skipsMembers() bool { return slices.ContainsFunc(s.rules, rule.skipsMembers) }
+func (s *ruleSet) skipsMembers() bool { return slices.ContainsFunc(s.rules, (*rule).skipsMembers) }
 
 // others are the fields that a rule, or a group, looks at.
-func (r rule) others() (fields []string) {
+func (r *rule) others() (fields []string) {
 	for _, alt := range r.alts {
 		fields = append(fields, alt.others()...)
 	}
@@ -200,7 +200,7 @@ func (r rule) others() (fields []string) {
 var quotedOrWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`'[^']*'|\S+`) })
 
 // params are the words of the parameter, as the validator reads them: quoted ones may have spaces.
-func (r rule) params() []string {
+func (r *rule) params() []string {
 	params := quotedOrWord().FindAllString(r.param, -1)
 	for n := range params {
 		params[n] = strings.ReplaceAll(params[n], "'", "")
@@ -211,7 +211,7 @@ func (r rule) params() []string {
 // checkOthers finds fields that a rule names and that are not there, or are never equal to a value for their
 // kind: the validator would refuse every document. It also tries the rule, and each of its conditions, on the
 // fields of an empty struct.
-func (r rule) checkOthers(in reflect.Type, at *spot) error {
+func (r *rule) checkOthers(in reflect.Type, at *spot) error {
 	for _, alt := range r.alts {
 		if err := alt.checkOthers(in, at); err != nil {
 			return err
@@ -238,7 +238,7 @@ func (r rule) checkOthers(in reflect.Type, at *spot) error {
 		return err
 	}
 	for condition := range slices.Chunk(quotedOrWord().FindAllString(r.param, -1), 2) {
-		one := r
+		one := *r
 		one.text = r.tag + "=" + strings.Join(condition, " ")
 		if _, err := one.tried(empty, at, around.Interface()); err != nil {
 			return err
@@ -276,7 +276,7 @@ func reached(v reflect.Value, path string) (value reflect.Value, known bool) {
 
 // holds reports whether a value of a place keeps to the rule, as the validator judges it. around is the
 // struct that it is a field of, or nil.
-func (r rule) holds(v reflect.Value, at *spot, around any) bool {
+func (r *rule) holds(v reflect.Value, at *spot, around any) bool {
 	switch {
 	case r.tag == "required":
 		return !v.IsZero()
@@ -303,7 +303,7 @@ func holdsAsField(v reflect.Value, tag string) bool {
 
 // tried is holds for a rule that has not been tried yet: the validator panics at those that it does not know,
 // or cannot apply to a value.
-func (r rule) tried(v reflect.Value, at *spot, around any) (holds bool, err error) {
+func (r *rule) tried(v reflect.Value, at *spot, around any) (holds bool, err error) {
 	defer func() {
 		if p := recover(); p == nil {
 			return
@@ -321,7 +321,7 @@ func (r rule) tried(v reflect.Value, at *spot, around any) (holds bool, err erro
 }
 
 // isKnown reports whether the validator knows the rule, and all those of a group.
-func (r rule) isKnown() (known bool) {
+func (r *rule) isKnown() (known bool) {
 	for _, alt := range r.alts {
 		if !alt.isKnown() {
 			return false

@@ -42,7 +42,7 @@ func (f *collector) reduce(rule string, refused []failure, ends []int) []failure
 	whole := f.noneOf(rule, len(all))
 	if said := lacking(meant, f.v); said != "" {
 		whole.said, whole.others = said, false
-		return []failure{whole}
+		return []failure{*whole}
 	}
 	if !f.spend(len(meant) * len(meant) / patternSteps) {
 		return refused[:1]
@@ -51,19 +51,19 @@ func (f *collector) reduce(rule string, refused []failure, ends []int) []failure
 	if settled {
 		return best.all
 	}
-	return append(best.all, whole)
+	return append(best.all, *whole)
 }
 
 // noneOf says no more than that a value fits none of so many alternatives.
-func (f *collector) noneOf(rule string, count int) failure {
+func (f *collector) noneOf(rule string, count int) *failure {
 	said := "a value that fits one of " + strconv.Itoa(count) + " alternatives"
-	return failure{at: f.n, value: f.v, rule: rule, said: said, others: true}
+	return &failure{at: f.n, value: f.v, rule: rule, said: said, others: true}
 }
 
 // isOf reports whether a failure is of the value itself.
 func (f *failure) isOf(v value) bool { return f.value == v && f.lacks == "" }
 
-func (f *failure) isAt(o failure) bool { return f.value == o.value && f.lacks == o.lacks }
+func (f *failure) isAt(o *failure) bool { return f.value == o.value && f.lacks == o.lacks }
 
 // depth is how many steps lead from a value to the place.
 func (f *failure) depth(from value) int {
@@ -185,7 +185,7 @@ func (b branch) isCommon(of []branch) bool {
 	return !slices.ContainsFunc(of, func(other branch) bool {
 		return slices.ContainsFunc(b.all, func(f failure) bool {
 			return !slices.ContainsFunc(other.all, func(o failure) bool {
-				return f.isAt(o) && f.rule == o.rule && f.expected() == o.expected()
+				return f.isAt(&o) && f.rule == o.rule && f.expected() == o.expected()
 			})
 		})
 	})
@@ -255,7 +255,7 @@ func (f *collector) byTag(rule string, t *tag) bool {
 	} else if !f.spend(len(t.all)) {
 		return true
 	}
-	x := failure{at: f.n, value: f.v, rule: "required", lacks: "/" + t.name}
+	x := &failure{at: f.n, value: f.v, rule: "required", lacks: "/" + t.name}
 	if m.isThere() {
 		x.value, x.rule, x.lacks = m, t.rule, ""
 	}
@@ -266,7 +266,7 @@ func (f *collector) byTag(rule string, t *tag) bool {
 }
 
 // expected is what the alternatives want where an object has another tag, or lacks it.
-func (t *tag) expected(x failure) string {
+func (t *tag) expected(x *failure) string {
 	all := make([]failure, len(t.all))
 	for n, want := range t.wants {
 		all[n] = failure{at: want, rule: want.listing()}

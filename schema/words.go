@@ -24,7 +24,7 @@ func decoderPhrase(t reflect.Type) string {
 
 // nameIn is the name of a rule in an issue: the JSON Schema keyword where there is one, so that the same
 // fault has the same name whoever found it; else the validation tag.
-func (r rule) nameIn(c class) string {
+func (r *rule) nameIn(c class) string {
 	switch {
 	case len(r.alts) > 0:
 		return "anyOf"
@@ -44,7 +44,7 @@ func (r rule) nameIn(c class) string {
 
 // phrase says what a rule expects, as a phrase that reads after "expected" and after "must be". around is the
 // struct around the value, or nil.
-func (r rule) phrase(at *spot, around reflect.Type) string {
+func (r *rule) phrase(at *spot, around reflect.Type) string {
 	said, param := r.words, r.param
 	own, isOwn := currentValidators().own[r.tag]
 	switch {
@@ -75,7 +75,7 @@ func (r rule) phrase(at *spot, around reflect.Type) string {
 	return clip(said)
 }
 
-func (r rule) sizePhrase(at *spot) string {
+func (r *rule) sizePhrase(at *spot) string {
 	kind := classOfKind(at.typ)
 	said, param, noun := r.words, r.param, classes[kind].counts
 	switch {
@@ -92,7 +92,7 @@ func (r rule) sizePhrase(at *spot) string {
 }
 
 // fieldsPhrase says what is expected in view of other fields.
-func (r rule) fieldsPhrase(around reflect.Type) string {
+func (r *rule) fieldsPhrase(around reflect.Type) string {
 	fields, said := r.others(), r.words
 	if len(fields) == 1 {
 		said = rowOf(strings.TrimSuffix(r.tag, "_all")).words
@@ -105,7 +105,7 @@ func (r rule) fieldsPhrase(around reflect.Type) string {
 }
 
 // conditions are those of a rule, in words.
-func (r rule) conditions(around reflect.Type) string {
+func (r *rule) conditions(around reflect.Type) string {
 	var conditions []string
 	for pair := range slices.Chunk(r.params(), 2) {
 		conditions = append(conditions, jsonPath(pair[0], around)+" is "+pair[len(pair)-1])
@@ -114,7 +114,7 @@ func (r rule) conditions(around reflect.Type) string {
 }
 
 // uniquePhrase says what of the items or members differs.
-func (r rule) uniquePhrase(at *spot) string {
+func (r *rule) uniquePhrase(at *spot) string {
 	said := r.words
 	if at.class == classMap {
 		said = "members whose values all differ"
