@@ -32,6 +32,8 @@ func TestAValueAboveTheBoundNeedsApproval(t *testing.T) {
 		{"/amount/value", `{"amount":{"value":100}}`, false},
 		{"/amount/value", `{"amount":{"value":101}}`, true},
 		{"/amount/value", `{"amount":7}`, true},
+		{"a/b~1", `{"a/b~1":100}`, false},
+		{"/a~1b", `{"a/b":100}`, false},
 	} {
 		a := policy.Approval{When: policy.ApproveAbove, Argument: c.argument, Above: new(100 * backoff.One)}
 		assert.Equal(t, c.exceeds, a.Exceeds([]byte(c.arguments)), c.arguments)
@@ -49,6 +51,12 @@ func TestARuleStandsForAnApproval(t *testing.T) {
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"above": 1.5, "timeout": "24h0m0s"}`, string(data))
 	assert.Equal(t, "by declaration", policy.Approval{}.String())
+	before := a
+	assert.EqualError(t, json.Unmarshal([]byte(`{"timeout": "1h", "whem": "first"}`), &a), "whem: this key is not known here; did you mean when?")
+	assert.EqualError(t, json.Unmarshal([]byte(`"often"`), &a), `"often" is not known; use one of declared, never, always, undeclared, first, above`)
+	assert.Equal(t, before, a, "left as it was")
+	assert.EqualError(t, policy.Layer{Approval: &policy.Approval{Argument: "/a~2"}}.Validate(),
+		`approval.argument: "/a~2" is no JSON Pointer; write one such as /amount/value`)
 }
 
 // A layer that sets one member keeps the others of the layers below, and a rule for values may get its bound

@@ -10,6 +10,16 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
+func TestTheDefaultContext(t *testing.T) {
+	from, to := policy.Context{}.Shares()
+	assert.Equal(t, []int{75, 50, 4}, []int{from, to, policy.Context{}.Newest()})
+	assert.True(t, policy.Context{}.IsZero())
+	for _, c := range []policy.Context{{Steps: []policy.ContextStep{}}, {From: new(75)}, {To: new(50)}, {Keep: new(4)}} {
+		assert.False(t, c.IsZero(), c)
+	}
+	assert.NoError(t, policy.Context{From: new(100), To: new(99)}.Validate())
+}
+
 func TestContextRulesAreChecked(t *testing.T) {
 	require.NoError(t, policy.DefaultSet().Context.Validate())
 	none := policy.Context{Steps: []policy.ContextStep{}}

@@ -114,6 +114,11 @@ func TestDecideRetries(t *testing.T) {
 		"server_asks":          {func(q *question) { q.f.RetryAfter = time.Second }, "retry in 1s: retry_after"},
 		"server_asks_the_most": {func(q *question) { q.f.RetryAfter = 5 * time.Minute }, "retry in 5m0s: retry_after"},
 		"server_asks_less":     {func(q *question) { q.p.Backoff, q.f.RetryAfter = second, 9*time.Millisecond }, "retry in 1s: backoff"},
+		"total_delay_exceeded": {func(q *question) { q.p.MaxTotalDelay, q.pos.Waited = 1, 2 }, "retry at once: immediate"},
+		"backoff_as_asked":     {func(q *question) { q.p.Backoff, q.f.RetryAfter = second, time.Second }, "retry in 1s: backoff"},
+		"no_jitter_as_asked": {func(q *question) {
+			q.p.Backoff, q.p.Backoff.Jitter.Kind, q.f.RetryAfter = second, backoff.NoJitter, time.Second
+		}, "retry in 1s: backoff"},
 		"server_comes_first": {func(q *question) {
 			q.p.RetryAfter, q.p.Backoff, q.f.RetryAfter = policy.RetryAfterFirst, second, 9*time.Millisecond
 		}, "retry in 9ms: retry_after"},
@@ -202,6 +207,8 @@ func TestRetryAfterIsAFloorWithJitterAboveIt(t *testing.T) {
 		"no_more_than_the_server_may_ask": {func(q *question) { q.p.MaxRetryAfter = time.Minute }, 60, 90},
 		"a_deadline":                      {func(q *question) { q.pos.Deadline = noon.Add(70 * time.Second) }, 60, 70},
 		"a_total_delay":                   {func(q *question) { q.p.MaxTotalDelay, q.pos.Waited = 80*time.Second, 5*time.Second }, 60, 75},
+		"a_total_delay_of_this_wait_only": {func(q *question) { q.p.MaxTotalDelay, q.pos.Waited = 70*time.Second, -time.Hour }, 60, 70},
+		"a_deadline_at_once":              {func(q *question) { q.pos.Deadline = noon.Add(time.Minute + 1) }, 60, 60},
 		"a_total_delay_to_the_full":       {func(q *question) { q.p.MaxTotalDelay = time.Minute }, 60, 60},
 		"the_longest_there_is": {func(q *question) {
 			q.p.MaxRetryAfter, q.f.RetryAfter = policy.Unlimited, math.MaxInt64
@@ -290,6 +297,24 @@ func TestReasonsAreSentinels(t *testing.T) {
 		}
 	}
 	assert.Len(t, unique, 30)
+}
+
+func TestABudgetInWords(t *testing.T) {
+	for want, c := range map[string]struct {
+		detail policy.Detail
+		money  bool
+	}{
+		"": {policy.Detail{}, false},
+		"prices: the model has no name to price it by":                          {policy.Detail{Budget: "prices"}, false},
+		`prices: the model "m" has no price`:                                    {policy.Detail{Budget: "prices", Model: "m"}, false},
+		`run.cost: the model "m" has no price`:                                  {policy.Detail{Budget: "run.cost", Model: "m"}, true},
+		"run.total_tokens: passed by 7":                                         {policy.Detail{Budget: "run.total_tokens", Left: -7}, false},
+		"max_next_cost: 3 left, the call takes 4":                               {policy.Detail{Budget: "max_next_cost", Left: 3, Takes: 4}, true},
+		"session.output_tokens: the reply was cut off at the 16 that were left": {policy.Detail{Budget: "session.output_tokens", Left: 16}, false},
+	} {
+		assert.Equal(t, want, c.detail.Spending())
+		assert.Equal(t, c.money, c.detail.Money(), want)
+	}
 }
 
 func TestDecisionJSON(t *testing.T) {

@@ -34,4 +34,12 @@ func TestARunWithinAnotherHasAShareOfWhatIsLeft(t *testing.T) {
 	free := policy.DefaultSet()
 	free.Budgets.Run = policy.Unlimited
 	assert.Equal(t, own, own.Within(&policy.Rest{Set: &free, Sharers: 1}), "what is not bounded outside is as it was")
+
+	own.Budgets.Run, own.Prices = 1, policy.Prices{"own": {Input: 2}}
+	got = own.Within(&policy.Rest{Set: &outer, Failed: 1, Sharers: 2})
+	assert.Equal(t, 1, got.Budgets.Run, "its own budget is the lower one")
+	assert.Equal(t, own.Prices, got.Prices, "it has prices of its own")
+	got = own.Within(&policy.Rest{Set: &outer, Failed: 9, Sharers: 1, Spent: policy.Spent{Run: policy.Charge{Cost: 100}}})
+	assert.Equal(t, 0, got.Budgets.Run, "the outer run has passed its budget")
+	assert.EqualValues(t, 0, *got.Spending.Run.Cost)
 }

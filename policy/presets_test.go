@@ -61,6 +61,14 @@ func TestTheDefaultsOfTheCorrectionPlane(t *testing.T) {
 	}
 }
 
+// docs/policy-keys.md names them.
+func TestTheDefaultsOfProgress(t *testing.T) {
+	type progress = policy.Progress
+	assert.Equal(t, progress{Nudge: 4, Planner: 7, Stop: 10, Window: 32}, progress{}.For(false))
+	assert.Equal(t, progress{Nudge: 10, Planner: 30, Stop: 50, Window: 32}, progress{}.For(true))
+	assert.Equal(t, progress{Nudge: 4, Planner: policy.Unlimited, Stop: 2, Window: 32}, progress{Planner: policy.Unlimited, Stop: 2}.For(false))
+}
+
 // Result envelopes: Math.min(baseDelay * Math.pow(2, attempt), 30000), attempt from 0; at most 5 attempts.
 func TestTheScheduleOfResultEnvelopes(t *testing.T) {
 	p := preset(t, "result-envelope")
@@ -143,6 +151,9 @@ func TestTheScheduleOfAgentErrors(t *testing.T) {
 
 func TestTheBackoffOfAClassIsWhatDecideWaits(t *testing.T) {
 	key := backoff.NewKey("seed", "s")
+	linear := policy.Transport()
+	linear.Backoff, linear.Bases = backoff.Linear(time.Second, time.Second), map[fault.Class]time.Duration{fault.RateLimit: time.Minute}
+	assert.Equal(t, backoff.Linear(time.Minute, time.Second), linear.BackoffOf(fault.RateLimit))
 	for _, name := range policy.Presets()[1:] {
 		p := preset(t, name)
 		delays := waits(p, transport(fault.RateLimit), key, 200)

@@ -23,6 +23,7 @@ func TestEachTokenHasOnePrice(t *testing.T) {
 		{"all parts of the input alike", policy.Price{Input: 3_000_000, Output: 15_000_000}, 3_000_000 + 1_500_000},
 		{"a cache", policy.Price{Input: 3_000_000, CacheRead: new(int64(300_000)), CacheWrite: new(int64(3_750_000))}, 1_200_000 + 120_000 + 750_000},
 		{"a free cache", policy.Price{Input: 3_000_000, CacheRead: new(int64(0))}, 1_200_000 + 600_000},
+		{"reasoning alone", policy.Price{Reasoning: new(int64(1_000_000))}, 40_000},
 		{"reasoning", policy.Price{Output: 10_000_000, Reasoning: new(int64(20_000_000))}, 600_000 + 800_000},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -49,6 +50,8 @@ func TestACostNeverOverflows(t *testing.T) {
 		require.GreaterOrEqual(t, p.Cost(u).Micros(), int64(0))
 	})
 	huge := message.Usage{InputTokens: math.MaxInt64, OutputTokens: math.MaxInt64}
+	assert.EqualValues(t, math.MaxInt64, policy.Price{Input: 3}.Cost(message.Usage{InputTokens: 1 << 62}).Input, "below 1 << 64")
+	assert.EqualValues(t, math.MaxInt64, policy.Price{Input: 4}.Cost(message.Usage{InputTokens: 1 << 62}).Input, "1 << 64")
 	assert.EqualValues(t, int64(math.MaxInt64)/1e6+1, policy.Price{Input: math.MaxInt64, Output: 1}.Cost(huge).Micros())
 }
 
@@ -74,4 +77,6 @@ func TestANegativeCountCostsNothing(t *testing.T) {
 	u := message.Usage{InputTokens: 10, OutputTokens: 10, CacheReadTokens: -5, CacheWriteTokens: -5, ReasoningTokens: -5}
 	assert.EqualValues(t, 20, p.Cost(u).Micros())
 	assert.EqualValues(t, 10, p.Cost(message.Usage{InputTokens: 10, OutputTokens: -10}).Micros())
+	p.Reasoning = new(int64(5_000_000))
+	assert.EqualValues(t, 50, p.Cost(message.Usage{OutputTokens: 10, ReasoningTokens: 99}).Micros(), "more reasoning than output")
 }

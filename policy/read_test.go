@@ -119,6 +119,27 @@ func TestJSONNamesInFaultsAreBounded(t *testing.T) {
 	}
 }
 
+// A preset has the classes of both planes, and a layer takes those of its own.
+func TestAPresetLeavesTheClassesOfThePlane(t *testing.T) {
+	var l policy.Layer
+	require.NoError(t, json.Unmarshal([]byte(`{"preset": "rate-limit"}`), &l))
+	assert.NotNil(t, l.Backoff)
+	assert.Nil(t, l.RetryableErrors)
+	for _, preset := range policy.Presets() {
+		p, _ := policy.Preset(preset)
+		var s policy.Set
+		require.NoError(t, json.Unmarshal([]byte(`{"global": {"preset": "`+preset+`"}, "tools": {"pay": {"preset": "`+preset+`"}},
+			"transport": {"preset": "`+preset+`"}, "tool_transport": {"pay": {"preset": "`+preset+`"}}}`), &s))
+		assert.Nil(t, s.Global.RetryableErrors, preset)
+		assert.Nil(t, s.Tools["pay"].RetryableErrors, preset)
+		if preset == "correction" {
+			p.RetryableErrors = nil
+		}
+		assert.Equal(t, p.RetryableErrors, s.Transport.RetryableErrors, preset)
+		assert.Equal(t, p.RetryableErrors, s.ToolTransport["pay"].RetryableErrors, preset)
+	}
+}
+
 // The JSON of a policy and of budgets is read as strictly.
 func TestJSONOfTheParts(t *testing.T) {
 	p, b := policy.Correction(), policy.DefaultSet().Budgets

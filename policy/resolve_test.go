@@ -44,6 +44,46 @@ func TestResolveTakesTheMostSpecificFieldByField(t *testing.T) {
 	assert.Equal(t, transport, one.Policy(policy.Target{Plane: fault.Transport}))
 }
 
+// The tries of a tool have the layer of the tool over that of the whole plane, and those of models only the latter.
+func TestTheTransportOfAToolLiesOverThatOfThePlane(t *testing.T) {
+	s := policy.DefaultSet()
+	s.Transport = policy.Layer{MaxAttempts: new(7), MaxTotalDelay: new(time.Hour)}
+	s.ToolTransport = map[string]policy.Layer{"pay": {MaxAttempts: new(2)}}
+	type found struct {
+		target, layer string
+		attempts      int
+		total         time.Duration
+	}
+	for _, c := range []struct {
+		of   policy.Target
+		want found
+	}{
+		{policy.Target{Plane: fault.Transport}, found{"transport", "transport", 7, time.Hour}},
+		{policy.Target{Plane: fault.Transport, Tool: "pay"}, found{"tool_transport pay", "tool_transport pay", 2, time.Hour}},
+		{policy.Target{Plane: fault.Transport, Tool: "search"}, found{"tool_transport search", "transport", 7, time.Hour}},
+		{policy.Target{Plane: fault.Correction, Tool: "pay"}, found{"tool pay", "default", 3, policy.Unlimited}},
+		{policy.Target{Tool: "pay"}, found{"tool pay", "default", 3, policy.Unlimited}},
+		{policy.Target{}, found{"answer", "default", 3, policy.Unlimited}},
+	} {
+		p := s.Policy(c.of)
+		assert.Equal(t, c.want, found{c.of.String(), s.Explain(c.of)[0].Layer, p.MaxAttempts, p.MaxTotalDelay})
+	}
+}
+
+// What a policy of the transport plane says is all in the layer that is made of it.
+func TestATransportPolicyIsALayer(t *testing.T) {
+	for _, name := range policy.Presets()[1:] {
+		p, _ := policy.Preset(name)
+		p.ToolTimeout, p.ClassifyWords = time.Minute, true
+		told := p
+		told.EmitFeedback = true
+		s := policy.DefaultSet()
+		s.Transport = told.TransportLayer()
+		require.NoError(t, s.Validate())
+		assert.Equal(t, p, s.Policy(policy.Target{Plane: fault.Transport}), name)
+	}
+}
+
 func TestAnEmptyListIsSaidAndAnAbsentOneIsNot(t *testing.T) {
 	s := policy.Set{Global: policy.Layer{RetryableErrors: []fault.Class{}}}
 	none := s.Policy(policy.Target{})
@@ -109,6 +149,8 @@ func TestOverKeepsTheOriginsOfWhatWins(t *testing.T) {
 	assert.Equal(t, map[string]policy.Source{"max_attempts": above, "opt_out": under}, both.Origins)
 	assert.Equal(t, []string{"max_attempts", "opt_out"}, both.Sets())
 	assert.Empty(t, both.Origins["backoff"].String())
+	lower.Origins["no_progress"] = under
+	assert.NotContains(t, upper.Over(lower).Origins, "no_progress", "the origin of a field that is not set")
 }
 
 // The jitter is that of the next layer that has one, whatever the layers between them say: with a cap it
@@ -124,6 +166,7 @@ func TestALayerBetweenKeepsTheJitterAfterTheCap(t *testing.T) {
 	p := s.Policy(policy.Target{})
 	assert.Equal(t, jittered.Jitter, p.Backoff.Jitter)
 	assert.Equal(t, p.Backoff, *s.Call.Over(s.Answer).Over(s.Global).Backoff)
+	require.NoError(t, s.Answer.Over(s.Global).Validate())
 	s.Call.Backoff = nil
 	p = s.Policy(policy.Target{})
 	assert.False(t, p.Backoff.Jitter.AfterCap, "there is no cap")

@@ -2,6 +2,7 @@ package policy_test
 
 import (
 	"encoding/json"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -44,6 +45,9 @@ func TestACallThatDoesNotFitIsNotMade(t *testing.T) {
 		{"the dearer action", policy.Spending{Action: policy.Allowance{Cost: n(405)}}, "stop: cost_budget (action.cost: 355 left, the call takes 360)", 0},
 		{"the next call", policy.Spending{MaxNextCost: n(359)}, "stop: cost_budget (max_next_cost: 359 left, the call takes 360)", 0},
 		{"the tightest counts", policy.Spending{MaxNextCost: n(500), MaxReply: n(2000), Run: policy.Allowance{TotalTokens: n(1200)}}, "", 30},
+		{"a limit that bounds no reply comes later", policy.Spending{Run: policy.Allowance{TotalTokens: n(1200)}, Session: policy.Allowance{InputTokens: n(9999)}}, "", 110},
+		{"replies alone", policy.Spending{MaxReply: n(20)}, "", 20},
+		{"more money than tokens can cost", policy.Spending{Run: policy.Allowance{Cost: n(math.MaxInt64)}}, "", -1},
 		{"replies", policy.Spending{MaxReply: n(20), Run: policy.Allowance{TotalTokens: n(1200)}}, "", 20},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -63,6 +67,7 @@ func TestACallThatDoesNotFitIsNotMade(t *testing.T) {
 func TestACallThatFitsPassesNoLimit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limits, price := draw.Set().Draw(t, "set").Spending, draw.Price().Draw(t, "price")
+		limits.Action.ReasoningTokens, limits.Run.ReasoningTokens, limits.Session.ReasoningTokens = nil, nil, nil // they bound no reply
 		n := rapid.Int64Range(0, 3000)
 		spent := policy.Spent{Run: policy.Charge{Usage: message.Usage{InputTokens: n.Draw(t, "in"), OutputTokens: n.Draw(t, "out")}, Cost: n.Draw(t, "cost")},
 			Actions: []policy.Charge{{Cost: n.Draw(t, "action")}}}
@@ -75,7 +80,7 @@ func TestACallThatFitsPassesNoLimit(t *testing.T) {
 		}
 		require.GreaterOrEqual(t, most, int64(policy.LeastReply))
 		used := prompt
-		used.OutputTokens, used.ReasoningTokens = most, 0
+		used.OutputTokens, used.ReasoningTokens = most, rapid.Int64Range(0, most).Draw(t, "reasoned")
 		c := policy.Charge{Usage: used, Cost: price.Cost(used).Micros()}
 		passed := limits.Passed(policy.Spent{Run: spent.Run.Plus(c), Session: spent.Session.Plus(c), Actions: []policy.Charge{spent.Actions[0].Plus(c)}})
 		require.Empty(t, passed)
@@ -83,6 +88,36 @@ func TestACallThatFitsPassesNoLimit(t *testing.T) {
 			require.LessOrEqual(t, c.Cost, *limits.MaxNextCost)
 		}
 	})
+}
+
+func TestTheFirstCallOfAnActionFits(t *testing.T) {
+	limits := policy.Spending{Action: policy.Allowance{Cost: new(int64(359)), ReasoningTokens: new(int64(0))}}
+	prompt := message.Usage{InputTokens: 100}
+	why, _, _ := limits.Fits(policy.Spent{}, prompt, twoAndTen)
+	assert.Equal(t, "stop: cost_budget (action.cost: 359 left, the call takes 360)", why.String())
+	limits.Action.Cost = new(int64(360))
+	why, most, by := limits.Fits(policy.Spent{}, prompt, twoAndTen)
+	assert.Empty(t, why, "a model that has not reasoned need not")
+	assert.EqualValues(t, 16, most)
+	assert.Equal(t, policy.Detail{Budget: "action.cost", Left: 360}, by)
+	limits.Action.Cost = new(int64(519))
+	dearer := policy.Price{Input: 2_000_000, Output: 10_000_000, Reasoning: new(int64(20_000_000))}
+	why, _, _ = limits.Fits(policy.Spent{}, prompt, dearer)
+	assert.Equal(t, "stop: cost_budget (action.cost: 519 left, the call takes 520)", why.String(), "it may reason all of its reply")
+	limits.Action.Cost = new(int64(540))
+	why, most, _ = limits.Fits(policy.Spent{}, prompt, dearer)
+	assert.Empty(t, why)
+	assert.EqualValues(t, 17, most)
+}
+
+func TestAPassedLimitIsTold(t *testing.T) {
+	limits := policy.Spending{Session: policy.Allowance{Cost: new(int64(10))}, Action: policy.Allowance{TotalTokens: new(int64(10))}}
+	spent := policy.Spent{Session: policy.Charge{Cost: 10}, Actions: []policy.Charge{{Usage: message.Usage{InputTokens: 10}}, {}}}
+	assert.Empty(t, limits.Passed(spent))
+	spent.Actions[1].Usage.OutputTokens = 13
+	assert.Equal(t, policy.Detail{Budget: "action.total_tokens", Left: -3}, limits.Passed(spent))
+	spent.Session.Cost = 11
+	assert.Equal(t, policy.Detail{Budget: "session.cost", Left: -1}, limits.Passed(spent))
 }
 
 func TestSpendingIsReadStrictly(t *testing.T) {

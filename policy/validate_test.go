@@ -64,11 +64,13 @@ func TestValidateReportsEveryFault(t *testing.T) {
 		NativeRepairs:    "yes",
 		FormsOff:         []extract.Form{"tool_tag", "morse", "tool_tag"},
 		OnReducerError:   "panic",
+		Identity:         []string{"", strings.Repeat("a", 200), strings.Repeat("a", 201), "a\n"},
 	}
 	s.Tools = map[string]policy.Layer{
 		"book_flight": {Backoff: new(backoff.Exponential(time.Second, backoff.One/2))},
 		"":            {},
 	}
+	s.Answer = policy.Layer{Polling: new(time.Second)}
 	s.Call = policy.Layer{MaxAttempts: new(-2)}
 	s.Transport = policy.Layer{NoProgress: new(1), EmitFeedback: new(true)}
 	s.Budgets = policy.Budgets{Tool: -2, Run: -3, UnknownTools: policy.Unlimited}
@@ -86,10 +88,13 @@ func TestValidateReportsEveryFault(t *testing.T) {
 		`global.max_retry_after: -2ns is negative; write 0s or more, or the word unlimited`,
 		`global.max_total_delay: -1h0m0s is negative; write 0s or more, or the word unlimited`,
 		`global.no_progress: -1 is no number of repeats; write off, or 1 or more`,
+		`global.identity[0]: is no name of an argument; use 1 to 200 bytes of printable text`,
+		`global.identity[2]: is no name of an argument; use 1 to 200 bytes of printable text`,
+		`global.identity[3]: is no name of an argument; use 1 to 200 bytes of printable text`,
 		`global.text_repairs: "no" is not known; use one of accept, note, refuse`,
 		`global.native_repairs: "yes" is not known; use one of accept, note, refuse`,
-	}, lines[:12])
-	assert.Contains(t, lines[12], `global.forms_off[1]: "morse" is not known; use one of tool_tag, `)
+	}, lines[:15])
+	assert.Contains(t, lines[15], `global.forms_off[1]: "morse" is not known; use one of tool_tag, `)
 	assert.Equal(t, []string{
 		`global.forms_off[2]: "tool_tag" appears twice; leave one out`,
 		`global.on_reducer_error: "panic" is not known; use one of end_action, stop`,
@@ -100,9 +105,10 @@ func TestValidateReportsEveryFault(t *testing.T) {
 		`budgets.tool: -2 is too few; write 0 or more, or the word unlimited`,
 		`budgets.run: -3 is too few; write 0 or more, or the word unlimited`,
 		`max_turns: 0 is too few; write 1 or more, or the word unlimited`,
+		`answer.polling: has no meaning for an answer; write it under tools.NAME, or under global`,
 		`transport.no_progress: has no meaning for transport; leave it out`,
 		`transport.emit_feedback: the model is not told about transport faults; leave it out`,
-	}, lines[13:])
+	}, lines[16:])
 	var field *policy.FieldError
 	require.True(t, errors.As(err, &field))
 	assert.Equal(t, "global.max_attempts", field.Path)
@@ -122,6 +128,12 @@ func TestLayersThatDoNotFitTogether(t *testing.T) {
 	require.NoError(t, s.Validate())
 	s.Transport = list.Over(bases)
 	assert.EqualError(t, s.Validate(), "transport."+problem)
+	s.ToolTransport = map[string]policy.Layer{"a": {}}
+	assert.EqualError(t, s.Validate(), "transport."+problem, "once")
+	s.Transport, s.ToolTransport = bases, map[string]policy.Layer{"a": {}, "b": list}
+	assert.EqualError(t, s.Validate(), "tool_transport.b."+problem)
+	s.Transport, s.ToolTransport = policy.Layer{}, map[string]policy.Layer{"b": list.Over(bases)}
+	assert.EqualError(t, s.Validate(), "tool_transport.b."+problem, "once")
 
 	s = policy.DefaultSet()
 	s.Global, s.Tools, s.MaxTurns = bases, map[string]policy.Layer{"b": list}, 0
@@ -134,7 +146,7 @@ func TestLayersThatDoNotFitTogether(t *testing.T) {
 // A name of another vocabulary is not a class: a policy that lists it would retry nothing.
 func TestForeignNamesOfClassesAreRefused(t *testing.T) {
 	l := policy.Layer{
-		RetryableErrors: []fault.Class{"RATE_LIMITED", "server_error", "no-output", "my_own"},
+		RetryableErrors: []fault.Class{"RATE_LIMITED", "server_error", "no-output", "my_own", fault.Class(strings.Repeat("x", 64))},
 		Bases:           map[fault.Class]time.Duration{"llm-timeout": 1, "timeout": 1},
 	}
 	assert.EqualError(t, l.Validate(), strings.Join([]string{
@@ -143,6 +155,8 @@ func TestForeignNamesOfClassesAreRefused(t *testing.T) {
 		`retryable_errors[2]: "no-output" is another vocabulary's name for a class; write no_output`,
 		`bases.llm-timeout: "llm-timeout" is another vocabulary's name for a class; write timeout`,
 	}, "\n"))
+	l.RetryableErrors, l.Bases = []fault.Class{fault.Class(strings.Repeat("x", 65))}, nil
+	assert.ErrorContains(t, l.Validate(), "use 1 to 64 of")
 	for _, class := range append(fault.Transport.Classes(), fault.Correction.Classes()...) {
 		l := policy.Layer{RetryableErrors: []fault.Class{class}}
 		require.NoError(t, l.Validate(), class)
@@ -201,6 +215,16 @@ func TestJSONOfASet(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, `{"tools":{"a":{"retryable_errors":[]},"b":{"max_attempts":"unlimited"}},`+
 		`"budgets":{"tool":4,"run":"unlimited","unknown_tools":2},"max_turns":100,"max_calls":128,"all_or_nothing":false}`, string(data))
+
+	plain, empty := policy.DefaultSet(), policy.DefaultSet()
+	empty.Tools, empty.ToolTransport, empty.Prices = map[string]policy.Layer{}, map[string]policy.Layer{}, policy.Prices{}
+	want, err := json.Marshal(plain)
+	require.NoError(t, err)
+	data, err = json.Marshal(empty)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), string(data))
+	assert.Equal(t, []int{128, 1000, 1000, 7}, []int{plain.CallLimit(), (&policy.Set{MaxCalls: policy.Unlimited}).CallLimit(),
+		(&policy.Set{MaxCalls: 5000}).CallLimit(), (&policy.Set{MaxCalls: 7}).CallLimit()})
 }
 
 func TestJSONThatIsRefused(t *testing.T) {
@@ -219,6 +243,8 @@ func TestJSONThatIsRefused(t *testing.T) {
 	var s policy.Set
 	require.NoError(t, json.Unmarshal([]byte(`{}`), &s))
 	assert.Equal(t, policy.DefaultSet(), s)
+	require.NoError(t, json.Unmarshal([]byte(`{"tools": {}, "tool_transport": {}, "prices": {}}`), &s))
+	assert.Equal(t, policy.DefaultSet(), s, "an empty mapping says nothing")
 }
 
 // A valid layer is refused if it does not fit the layers in force, even for a single tool.
@@ -308,6 +334,13 @@ func TestSettingsOfAttempts(t *testing.T) {
 	assert.Zero(t, *answer.PerAttempt[1].Temperature, "a clone has numbers of its own")
 
 	assert.NoError(t, s.CheckModels([]string{"small", "big"}))
+	other := policy.DefaultSet()
+	other.Answer.PerAttempt, other.Call.PerAttempt, other.Adjusted.PerAttempt = search.PerAttempt, search.PerAttempt, search.PerAttempt
+	assert.EqualError(t, other.CheckModels([]string{"big"}), strings.Join([]string{
+		`answer.attempts[0].model: there is no model "small"; use one of big`,
+		`call.attempts[0].model: there is no model "small"; use one of big`,
+		`adjusted.attempts[0].model: there is no model "small"; use one of big`,
+	}, "\n"))
 	assert.EqualError(t, s.CheckModels([]string{"small"}), `global.attempts[2].model: there is no model "big"; use one of small`)
 	assert.EqualError(t, s.CheckModels(nil), `global.attempts[2].model: there is no model "big"; the run has no models by name
 tools.search.attempts[0].model: there is no model "small"; the run has no models by name`)
@@ -315,7 +348,7 @@ tools.search.attempts[0].model: there is no model "small"; the run has no models
 
 func TestFaultsOfSettings(t *testing.T) {
 	s := policy.DefaultSet()
-	s.Global.PerAttempt = []policy.Settings{{Temperature: new(2.0)}, {Temperature: new(3.0)}, {Temperature: new(-0.1)}, {Temperature: new(math.NaN())}}
+	s.Global.PerAttempt = []policy.Settings{{Temperature: new(2.0), Model: strings.Repeat("m", 200)}, {Temperature: new(3.0)}, {Temperature: new(-0.1)}, {Temperature: new(math.NaN())}}
 	s.Answer.PerAttempt = []policy.Settings{{Model: "a\x00b"}, {Model: strings.Repeat("m", 201)}}
 	s.Call.PerAttempt = make([]policy.Settings, 101)
 	s.Transport.PerAttempt = []policy.Settings{}

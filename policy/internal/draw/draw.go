@@ -148,6 +148,9 @@ func (f tag) number(t *rapid.T, v reflect.Value) {
 	if f.says("unlimited") {
 		n = rapid.OneOf(n, rapid.Just(int64(policy.Unlimited)))
 	}
+	if f.says("absent") {
+		n = rapid.OneOf(rapid.Just(int64(0)), n)
+	}
 	v.SetInt(n.Draw(t, f["name"]))
 }
 
