@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"strings"
@@ -121,8 +122,8 @@ func (a Approval) Exceeds(arguments []byte) bool {
 		}
 		value = members[token]
 	}
-	if len(value) > 1 && value[0] == '-' && value[1] >= '0' && value[1] <= '9' {
-		return false
+	if bytes.HasPrefix(value, []byte("-")) {
+		return false // valid JSON, so a number
 	}
 	n, err := backoff.ParseDecimal(string(value))
 	return err != nil || a.Above == nil || n > *a.Above

@@ -64,10 +64,10 @@ func (l Layer) Over(below Layer) Layer {
 // MarshalJSON writes the fields that l sets, in the order of [RetryPolicy], and where they were written.
 func (l Layer) MarshalJSON() ([]byte, error) {
 	data, err := fields.JSON(&l, nil)
-	if origins := l.originsJSON(); err == nil && origins != nil {
-		data = append(append(data[:len(data)-1], origins...), '}')
+	if err != nil {
+		return nil, err
 	}
-	return data, err
+	return append(append(data[:len(data)-1], l.originsJSON()...), '}'), nil
 }
 
 // UnmarshalJSON replaces l with the layer in the JSON. It refuses unknown, duplicate and null members; the

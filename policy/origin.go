@@ -40,8 +40,8 @@ func parseSource(text string) Source {
 // cutLast cuts a number after the last colon.
 func cutLast(text string) (before string, n int, ok bool) {
 	at := strings.LastIndexByte(text, ':')
-	n, err := strconv.Atoi(text[at+1:])
-	return text[:max(at, 0)], n, at >= 0 && err == nil && n >= 0 && text[at+1:] == strconv.Itoa(n)
+	n, _ = strconv.Atoi(text[at+1:])
+	return text[:max(at, 0)], n, at >= 0 && n >= 0 && text[at+1:] == strconv.Itoa(n)
 }
 
 // noteOrigin notes where a field of the layer was written.

@@ -143,9 +143,8 @@ func merge(layers []named) RetryPolicy {
 	p := *layers[0].whole
 	for _, l := range layers[1:] {
 		below, progress, approval := p.Backoff, p.Progress, p.Approval
-		if fields.Over(&p, l.layer); l.layer.Backoff != nil {
-			p.Backoff = keepJitter(p.Backoff, below)
-		}
+		fields.Over(&p, l.layer)
+		p.Backoff = keepJitter(p.Backoff, below)
 		p.Progress, p.Approval = p.Progress.over(progress), p.Approval.over(approval)
 	}
 	fitJitter(&p.Backoff)
