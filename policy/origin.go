@@ -30,8 +30,8 @@ func (s Source) String() string {
 
 // parseSource reads what [Source.String] writes.
 func parseSource(text string) Source {
-	rest, column, _ := cutLast(text)
-	if file, line, ok := cutLast(rest); ok && line > 0 {
+	rest, column, placed := cutLast(text)
+	if file, line, ok := cutLast(rest); placed && ok && line > 0 {
 		return Source{file, line, column}
 	}
 	return Source{File: text}

@@ -21,7 +21,7 @@ func TestOriginsSurviveJSON(t *testing.T) {
 		for _, field := range l.Sets() {
 			source := rapid.SampledFrom([]policy.Source{
 				{File: "policy.yaml", Line: 3, Column: 1}, {File: "a:b:7", Line: 1}, {File: "tool.WithPolicy"}, {File: `a "b"`}, {File: "a:3"}, {File: "a:-1:2"},
-				{File: "a:01:2"}, {File: "a:0:2"}, {File: "3:1"}, {Line: 5, Column: 2}, {},
+				{File: "a:01:2"}, {File: "a:0:2"}, {File: "3:1"}, {File: "a:3:x"}, {File: "a:3:-1"}, {File: "a:3:"}, {Line: 5, Column: 2}, {},
 			}).Draw(t, field)
 			if source != (policy.Source{}) {
 				origins[field] = source
