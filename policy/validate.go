@@ -40,7 +40,7 @@ func faultsOf(check func(fields.Faults)) error {
 
 func (l Layer) check(f fields.Faults) {
 	checks.Check(&l, f)
-	if d := l.RetryAfterJitter; d != nil && (*d < 0 || *d > backoff.One) {
+	if d := l.RetryAfterJitter; d != nil && *d > backoff.One {
 		f.At("retry_after_jitter").Add("%v is not a fraction; write 0 to 1, such as 0.5", *d)
 	}
 	checkSettings(l.PerAttempt, f.At("attempts"))

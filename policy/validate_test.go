@@ -70,7 +70,7 @@ func TestValidateReportsEveryFault(t *testing.T) {
 		"book_flight": {Backoff: new(backoff.Exponential(time.Second, backoff.One/2))},
 		"":            {},
 	}
-	s.Answer = policy.Layer{Polling: new(time.Second)}
+	s.Answer = policy.Layer{Polling: new(time.Second), RetryAfterJitter: new(-backoff.One / 2)}
 	s.Call = policy.Layer{MaxAttempts: new(-2)}
 	s.Transport = policy.Layer{NoProgress: new(1), EmitFeedback: new(true)}
 	s.Budgets = policy.Budgets{Tool: -2, Run: -3, UnknownTools: policy.Unlimited}
@@ -101,6 +101,7 @@ func TestValidateReportsEveryFault(t *testing.T) {
 		`global.retry_after_jitter: 2 is not a fraction; write 0 to 1, such as 0.5`,
 		`tools: a tool without a name; use the name it is registered under`,
 		`tools.book_flight.backoff.factor: want 1 to 1000000, got 0.5`,
+		`answer.retry_after_jitter: -0.5 is too few; write 0 or more`,
 		`call.max_attempts: -2 is too few; write 1 or more, or the word unlimited`,
 		`budgets.tool: -2 is too few; write 0 or more, or the word unlimited`,
 		`budgets.run: -3 is too few; write 0 or more, or the word unlimited`,

@@ -397,7 +397,7 @@ func (f *Field) bounds(v reflect.Value, at Faults) {
 	case f.off && n < 0:
 		at.Add("%d is no number of repeats; %s", n, orOff)
 	case n < int64(f.least):
-		at.Add("%d is too few; write %d or more%s", n, f.least, orElse)
+		at.Add("%v is too few; write %d or more%s", v, f.least, orElse)
 	case most > 0 && n > most:
 		at.Add("%d is too large; the most is %d", n, most)
 	}
