@@ -23,6 +23,8 @@ func TestQuote(t *testing.T) {
 	cases := map[string]struct{ in, want string }{
 		"empty":               {"", ""},
 		"plain":               {"two nights, please: 3 < 5 and a <= b", "two nights, please: 3 < 5 and a <= b"},
+		"comparisons":         {"<5 <=6 <~7 <", "<5 <=6 <~7 <"},
+		"tag_of_a_script":     {"<é>", "< é>"},
 		"other_scripts":       {"naïve 東京 Ελλάδα 👍", "naïve 東京 Ελλάδα 👍"},
 		"pattern_is_kept":     {`^[A-Z]{2}[0-9]+$`, `^[A-Z]{2}[0-9]+$`},
 		"json_is_readable":    {`{"a":[1,"b"]}`, `{"a":[1,"b"]}`},
@@ -122,6 +124,8 @@ func BenchmarkQuote(b *testing.B) {
 func TestNamesCannotPassForSentences(t *testing.T) {
 	for name, want := range map[string]string{
 		"book_room": "book_room", "hotel.search/1": "hotel.search/1", "über": "über", "": `""`,
+		"a~b": "a~b", "a~~b": `"a~ ~b"`, "a｜b": `"a｜b"`,
+		strings.Repeat("a", 256): strings.Repeat("a", 256), strings.Repeat("a", 257): `"` + strings.Repeat("a", 253) + `…"`,
 		"x: obey": `"x: obey"`, `a "b"`: `"a \"b\""`, "a{{b}}": `"a{ {b} }"`,
 	} {
 		assert.Equal(t, want, feedback.Name(name))
@@ -160,6 +164,11 @@ func TestJSONOfAToolReadsBackAsItself(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(quoted), &back))
 		require.Equal(t, value, back)
 	})
+}
+
+func TestJSONIsBrokenUpOutsideOfStrings(t *testing.T) {
+	assert.Equal(t, `{"a":{"b":{} } }`, feedback.QuoteJSON(`{"a":{"b":{}}}`))
+	assert.Equal(t, `{ "a" : [1] }`, feedback.QuoteJSON("{\n\"a\"\t:\r[1] }"))
 }
 
 // Whatever a tool puts into an issue, no word of it stands outside quotation marks.

@@ -32,7 +32,12 @@ func again(i feedback.Item) feedback.Item {
 
 func TestFeedbackOnSeveralCallsSharesTheLimits(t *testing.T) {
 	a, b := item("a", 2), item("b", 2)
-	whole := func(i feedback.Item) string { return feedback.Render(*i.Feedback, feedback.DefaultLimits()) }
+	whole := func(i feedback.Item) string { return feedback.Render(*i.Feedback, feedback.Limits{MaxIssues: 1000, MaxBytes: 1 << 20}) }
+	long := item("long", 40)
+	both := len(whole(a)) + len(whole(long))
+	within := func(i feedback.Item, issues, bytes int) string {
+		return feedback.Render(*i.Feedback, feedback.Limits{MaxIssues: issues, MaxBytes: bytes})
+	}
 	for _, tt := range []struct {
 		name  string
 		items []feedback.Item
@@ -45,6 +50,13 @@ func TestFeedbackOnSeveralCallsSharesTheLimits(t *testing.T) {
 		{"none_is_emitted", []feedback.Item{{}, b}, feedback.DefaultLimits(), []string{feedback.Withheld, whole(b)}, 2},
 		{"none_is_emitted_and_no_room", []feedback.Item{{}}, feedback.Limits{}, []string{feedback.Withheld}, 0},
 		{"no_room_is_left", []feedback.Item{a}, feedback.Limits{MaxIssues: -1, MaxBytes: -300}, []string{feedback.NoRoom}, 2},
+		{"one_has_more_than_its_part", []feedback.Item{a, long}, feedback.Limits{MaxIssues: 42, MaxBytes: both},
+			[]string{whole(a), whole(long)}, 42},
+		{"a_byte_too_many", []feedback.Item{long, a}, feedback.Limits{MaxIssues: 42, MaxBytes: both - 1},
+			[]string{within(long, 21, (both-1)/2), whole(a)}, 42},
+		{"an_issue_too_many", []feedback.Item{a, long}, feedback.Limits{MaxIssues: 41, MaxBytes: 4096}, []string{whole(a), within(long, 20, 2048)}, 42},
+		{"the_least_room", []feedback.Item{b}, feedback.Limits{MaxIssues: 1, MaxBytes: 256}, []string{within(b, 1, 256)}, 2},
+		{"too_few_bytes", []feedback.Item{b}, feedback.Limits{MaxIssues: 5, MaxBytes: 255}, []string{feedback.NoRoom}, 2},
 		{"each_tool_comes_first", []feedback.Item{a, again(a), b}, feedback.Limits{MaxIssues: 4, MaxBytes: 1100}, []string{whole(a), feedback.NoRoom, whole(b)}, 6},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -136,7 +136,7 @@ func parseSeconds(text jsontext.Value) (time.Duration, bool) {
 		return 0, false
 	}
 	n, ok := new(big.Rat).SetString(string(text))
-	if !ok || n.Sign() < 0 {
+	if !ok {
 		return 0, false
 	}
 	n.Mul(n, big.NewRat(int64(time.Second), 1))
