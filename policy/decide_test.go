@@ -292,6 +292,7 @@ func TestReasonsAreSentinels(t *testing.T) {
 		assert.NotContains(t, r.Phrase(), "_", "every reason has a phrase for people")
 		unique[r] = true
 		assert.Equal(t, slices.Contains([]policy.Reason{policy.ReasonBackoff, policy.ReasonServerAsked, policy.ReasonImmediate, policy.ReasonShortened, policy.ReasonReplyBounded}, r), r.Retries())
+		assert.Equal(t, slices.Contains([]policy.Reason{policy.ReasonCancelled, policy.ReasonDeadline, policy.ReasonBroken}, r), r.GaveUp())
 		for _, name := range r.Fields() {
 			assert.Contains(t, append(policy.Correction().Layer().Sets(), "budgets.tool", "budgets.unknown_tools", "budgets.run", "spending", "context", "prices", "max_turns", "deadline", "planner"), name)
 		}
