@@ -2,8 +2,8 @@
 // attempts, feedback and reducer errors. Each event is one transaction.
 //
 // A slice has a stable name, a Go type and a kind. A state slice ([StateSlice]) may be replaced and cleared;
-// a log slice ([LogSlice]) only grows. Three logs are built in: [FeedbackLog], [AttemptsLog] and
-// [ReducerErrorsLog].
+// a log slice ([LogSlice]) only grows. Three logs are built in, which [State.Feedback], [State.Attempts] and
+// [State.ReducerErrors] read.
 //
 // [On] binds a reducer to a slice and an event. The reducers of an event run in the order of registration;
 // each sees what the ones before it changed. If one fails or panics, no slice changes. The
