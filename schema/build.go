@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"math/big"
 	"reflect"
 	"regexp"
 	"slices"
@@ -104,6 +105,9 @@ func (b *builder) value(
 		}
 	}
 	at.boundNumber(n)
+	if err := contradiction(n); err != nil {
+		return nil, nil, fmt.Errorf("schema: %s: %w", path, err)
+	}
 	if at.pointer && !(checked && rules.requires()) {
 		n = nullable(n)
 	}
@@ -222,7 +226,7 @@ func extend(n *jsonschema.Schema, t reflect.Type) {
 	}
 }
 
-// boundNumber bounds a whole number by its Go type, where no rule does. The bounds of 64-bit integers would
+// boundNumber bounds a whole number by its Go type, where no rule does it more narrowly. The bounds of 64-bit integers would
 // not help a model and are left out.
 func (at *spot) boundNumber(n *jsonschema.Schema) {
 	if at.class != classInt && at.class != classUint {
@@ -235,10 +239,28 @@ func (at *spot) boundNumber(n *jsonschema.Schema) {
 	}
 	isWide := bits == 64 || sizedByMachine(at.typ)
 	if at.class == classUint || !isWide {
-		n.Minimum = cmp.Or(n.Minimum, json.Number(least))
+		boundBy(least, &n.Minimum, &n.ExclusiveMinimum, 1)
 	}
 	if !isWide {
-		n.Maximum = cmp.Or(n.Maximum, json.Number(most))
+		boundBy(most, &n.Maximum, &n.ExclusiveMaximum, -1)
+	}
+}
+
+// boundBy takes the bound of a type where that of a rule is beyond it, or where there is none.
+func boundBy(limit string, bound, exclusive *json.Number, sign int) {
+	beyond := func(n json.Number) int {
+		at, _ := new(big.Rat).SetString(string(n))
+		end, _ := new(big.Rat).SetString(limit)
+		return at.Cmp(end) * sign
+	}
+	if *bound != "" && beyond(*bound) <= 0 {
+		*bound = ""
+	}
+	if *exclusive != "" && beyond(*exclusive) < 0 {
+		*exclusive = ""
+	}
+	if *bound == "" && *exclusive == "" {
+		*bound = json.Number(limit)
 	}
 }
 

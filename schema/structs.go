@@ -47,6 +47,9 @@ func (b *builder) structNode(path string, v variant, l *layout) (*jsonschema.Sch
 			said.Title, said.Description = texts.title, cmp.Or(texts.description, said.Description)
 			annotate(node, said)
 		}
+		if err := contradiction(node); err != nil {
+			return nil, fmt.Errorf("schema: %s: %w", path+"."+f.goName, err)
+		}
 		for _, mark := range f.marks {
 			setExtra(node, mark, true)
 		}
