@@ -233,6 +233,6 @@ func TestWordsOfRules(t *testing.T) {
 		"date: expected a date or time written as YYYY-MM-DD hh:mm, got string [datetime rules]",
 		"id: expected a UUID, matching ^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$, got string [pattern schema]",
 		`own: expected a string of the letters a-z, matching ^[a-zA-Z]+$ or a string that holds a number, matching ^[-+]?[0-9]+(\.[0-9]+)?$, got string [pattern schema]`,
-		"tint: expected one of Red Blue (in any case), got string [oneofci rules]",
+		`tint: expected one of "Red", "Blue" (in any case), got string [oneofci rules]`,
 	}, lines(issues))
 }

@@ -66,6 +66,12 @@ func (r *rule) phrase(at *spot, around reflect.Type) string {
 		said = own.expected
 	case r.tag == "datetime":
 		param = layoutPhrase(param)
+	case strings.HasSuffix(r.tag, "_ignore_case"):
+		param = literal(param)
+	case r.tag == "oneofci" || r.tag == "noneofci" || r.how == "in":
+		if values := r.params(); at.class == classString {
+			param = bounded(values, func(v string) string { return literal(v) })
+		}
 	case said == "":
 		said, param = "a value that keeps to the rule %", r.text
 	}
