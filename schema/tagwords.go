@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -48,6 +49,8 @@ func readTag(tag string, t reflect.Type) (texts tagTexts, err error) {
 	for _, part := range tagParts(tag) {
 		name, value, hasValue := strings.Cut(part, "=")
 		switch {
+		case part == "nullable" && t.Kind() != reflect.Pointer:
+			return texts, errors.New("jsonschema tag: nullable needs a pointer, which null can stand for")
 		case slices.Contains(tagWords, part):
 			text, last = &texts.description, ""
 		case !hasValue || !keywordName.MatchString(name):
@@ -133,6 +136,8 @@ func checkKeyword(part, of, items string) error {
 		last := len(known) - 1
 		return fmt.Errorf("jsonschema tag: %q is no keyword of %s: those are %s and %s", part, article(noun),
 			strings.Join(known[:last], ", "), known[last])
+	case name == "uniqueItems" && value != "true":
+		return fmt.Errorf("jsonschema tag: %q would be read as true: leave it out", part)
 	case isCount && errCount != nil:
 		return fmt.Errorf("jsonschema tag: %q needs a whole number from 0", part)
 	case !isCount && !isText && of != "string" && items != "string" && errNumber != nil:

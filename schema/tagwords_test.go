@@ -91,6 +91,18 @@ func TestAConstraintOfATagThatWouldBeLostIsAnError(t *testing.T) {
 	}
 	{
 		type In struct {
+			A []int `json:"a" jsonschema:"uniqueItems=false"`
+		}
+		lost[In](t, `schema: In.A: jsonschema tag: "uniqueItems=false" would be read as true: leave it out`)
+	}
+	{
+		type In struct {
+			A string `json:"a" jsonschema:"nullable"`
+		}
+		lost[In](t, `schema: In.A: jsonschema tag: nullable needs a pointer, which null can stand for`)
+	}
+	{
+		type In struct {
 			A int `json:"a" jsonschema:"minimum=one"`
 		}
 		lost[In](t, `schema: In.A: jsonschema tag: "minimum=one" needs a number`)
@@ -112,7 +124,7 @@ func TestAConstraintOfATagThatWouldBeLostIsAnError(t *testing.T) {
 func TestAnnotationsInTagsAreNoErrors(t *testing.T) {
 	type annotated struct {
 		A string         `json:"a" jsonschema:"readOnly=true,deprecated=true,example=x,default=y,anchor=z"`
-		B map[string]int `json:"b" jsonschema:"default=x,nullable"`
+		B *int           `json:"b" jsonschema:"default=1,nullable"`
 		C any            `json:"c" jsonschema:"oneof_type=string;object"`
 		D string         `json:"d" jsonschema:"enum=|,enum=||"`
 		E string         `json:"e" jsonschema:"enum=|"`
