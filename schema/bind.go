@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strconv"
@@ -167,9 +168,9 @@ func (f *collector) holdTo(rules []*rule, at *spot, to reflect.Value, around any
 	}
 }
 
-// breaks notes a broken rule.
+// breaks notes a broken rule. What is expected is that of the rule where nothing else is said.
 func (f *collector) breaks(r *rule, like failure) {
-	like.rule, like.said, like.isRule = r.name, r.said, true
+	like.rule, like.said, like.isRule = r.name, cmp.Or(like.said, r.said), true
 	if like.ofName {
 		like.said = "a member name that is " + r.said
 	}
@@ -290,6 +291,8 @@ func (f *collector) compare(object value, m *member, in reflect.Value) {
 			like := failure{value: v}
 			if !v.isThere() {
 				like.value, like.lacks = object, "/"+m.name
+			} else if isThere {
+				like.said = m.emptied(r.said)
 			}
 			f.breaks(r, like)
 		}

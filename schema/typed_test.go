@@ -432,3 +432,28 @@ func TestIsDefaultOfAPointer(t *testing.T) {
 	_, issues = typed.Decode([]byte(`{"n":null}`))
 	assert.Empty(t, issues)
 }
+
+// What was sent was given, though the validator takes a zero value for a missing one.
+func TestAZeroValueIsNotToldToBeGiven(t *testing.T) {
+	type given struct {
+		Get  bool   `json:"get,omitempty" validate:"required_without=Set"`
+		Set  bool   `json:"set,omitempty" validate:"required_without=Get"`
+		N    int    `json:"n" validate:"required_if=On true"`
+		Text string `json:"text" validate:"required_with=On"`
+		Part struct {
+			A int `json:"a"`
+		} `json:"part" validate:"required_unless=On false"`
+		Null *int `json:"null" validate:"required_with=On"`
+		Not  int  `json:"not" validate:"required_with=On"`
+		On   bool `json:"on"`
+	}
+	assert.Equal(t, []string{
+		"get: expected true when set is not given, got boolean [required_without rules]",
+		"n: expected a number other than 0 when on is true, got integer [required_if rules]",
+		"not: expected to be given when on is given [required_with rules]",
+		"null: expected to be given when on is given, got null [required_with rules]",
+		"part: expected a value that is not empty unless on is false, got object [required_unless rules]",
+		"set: expected true when get is not given, got boolean [required_without rules]",
+		"text: expected a value that is not empty when on is given, got string [required_with rules]",
+	}, decoded[given](t, `{"get":false,"set":false,"n":0,"text":"","part":{"a":0},"null":null,"on":true}`))
+}

@@ -110,6 +110,20 @@ func (r *rule) fieldsPhrase(around reflect.Type) string {
 	return strings.ReplaceAll(said, "%", strings.Join(fields, ", "))
 }
 
+// emptied says of a value that was sent what "to be given" means: the validator takes a zero value for none.
+func (at *spot) emptied(said string) string {
+	rest, is := strings.CutPrefix(said, "to be given")
+	switch {
+	case !is:
+		return said
+	case at.class == classBool:
+		return "true" + rest
+	case at.class.numeric():
+		return "a number other than 0" + rest
+	}
+	return rowOf("required").words + rest
+}
+
 // conditions are those of a rule, in words.
 func (r *rule) conditions(around reflect.Type) string {
 	var conditions []string
