@@ -123,11 +123,11 @@ func TestAConstraintOfATagThatWouldBeLostIsAnError(t *testing.T) {
 
 func TestAnnotationsInTagsAreNoErrors(t *testing.T) {
 	type annotated struct {
-		A string         `json:"a" jsonschema:"readOnly=true,deprecated=true,example=x,default=y,anchor=z"`
-		B *int           `json:"b" jsonschema:"default=1,nullable"`
-		C any            `json:"c" jsonschema:"oneof_type=string;object"`
-		D string         `json:"d" jsonschema:"enum=|,enum=||"`
-		E string         `json:"e" jsonschema:"enum=|"`
+		A string `json:"a" jsonschema:"readOnly=true,deprecated=true,example=x,default=y,anchor=z"`
+		B *int   `json:"b" jsonschema:"default=1,nullable"`
+		C any    `json:"c" jsonschema:"oneof_type=string;object"`
+		D string `json:"d" jsonschema:"enum=|,enum=||"`
+		E string `json:"e" jsonschema:"enum=|"`
 	}
 	_, err := schema.For[annotated]()
 	assert.NoError(t, err)
