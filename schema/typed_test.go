@@ -4,7 +4,9 @@ import (
 	"encoding"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math/big"
+	"net"
 	"net/netip"
 	"strings"
 	"testing"
@@ -456,4 +458,39 @@ func TestAZeroValueIsNotToldToBeGiven(t *testing.T) {
 		"set: expected true when get is not given, got boolean [required_without rules]",
 		"text: expected a value that is not empty when on is given, got string [required_with rules]",
 	}, decoded[given](t, `{"get":false,"set":false,"n":0,"text":"","part":{"a":0},"null":null,"on":true}`))
+}
+
+// UUID is named as that of many modules.
+type UUID [16]byte
+
+func (u *UUID) UnmarshalText(text []byte) error {
+	if len(text) != 36 {
+		return fmt.Errorf("no UUID")
+	}
+	copy(u[:], text)
+	return nil
+}
+
+func TestTypesThatEveryoneKnowsAreToldByWhatTheyAre(t *testing.T) {
+	type known struct {
+		ID   UUID           `json:"id"`
+		Some *UUID          `json:"some,omitempty"`
+		IP   net.IP         `json:"ip"`
+		Addr netip.Addr     `json:"addr" jsonschema:"Where it is"`
+		Nets []netip.Prefix `json:"nets"`
+		Port netip.AddrPort `json:"port"`
+		Int  *big.Int       `json:"int"`
+		Rat  big.Rat        `json:"rat"`
+	}
+	assert.Equal(t, map[string]string{
+		"id": "|A UUID.", "some": "|A UUID.", "ip": "|An IP address.", "addr": "|Where it is. An IP address.", "nets": "|",
+		"port": "|An IP address and port such as 10.0.0.1:80.", "int": "|A whole number.", "rat": "|A string that holds a number such as 1.5.",
+	}, described[known](t))
+	assert.Equal(t, []string{
+		"addr: expected an IP address, got string [format schema]", "id: expected a UUID, got string [format rules]",
+		"int: expected a whole number, got string [format schema]", "ip: expected an IP address, got string [format rules]",
+		"nets/0: expected an IP network such as 10.0.0.0/8, got string [format schema]",
+		"port: expected an IP address and port such as 10.0.0.1:80, got string [format schema]",
+		"rat: expected a string that holds a number such as 1.5, got string [format schema]",
+	}, decoded[known](t, `{"id":"x","ip":"x","addr":"x","nets":["x"],"port":"x","int":"x","rat":"x"}`))
 }

@@ -2,6 +2,9 @@ package schema
 
 import (
 	"cmp"
+	"math/big"
+	"net"
+	"net/netip"
 	"reflect"
 	"slices"
 	"strings"
@@ -9,9 +12,30 @@ import (
 	"time"
 )
 
+// knownTypes says what is written for types with a decoder that everyone knows.
+var knownTypes = map[reflect.Type]string{
+	reflect.TypeFor[net.IP]():         rowOf("ip").words,
+	reflect.TypeFor[netip.Addr]():     rowOf("ip").words,
+	reflect.TypeFor[netip.Prefix]():   rowOf("cidr").words,
+	reflect.TypeFor[netip.AddrPort](): rowOf("tcp_addr").words,
+	reflect.TypeFor[big.Int]():        "a whole number",
+	reflect.TypeFor[big.Float]():      "a string that holds a number such as 1.5",
+	reflect.TypeFor[big.Rat]():        "a string that holds a number such as 1.5",
+}
+
+// knownPhrase is what is written for a type, where that is known; every module has a UUID of its own.
+func knownPhrase(t reflect.Type) string {
+	if t.Name() == "UUID" && classOf(t) == classText {
+		return rowOf("@uuid").words
+	}
+	return knownTypes[t]
+}
+
 // decoderPhrase says what a type's own decoder reads, as far as that is known here.
 func decoderPhrase(t reflect.Type) string {
-	switch {
+	switch known := knownPhrase(t); {
+	case known != "":
+		return known
 	case t == timeType:
 		return rowOf("@date-time").words
 	case classOf(t) == classBytes:
