@@ -487,8 +487,8 @@ func TestTypesThatEveryoneKnowsAreToldByWhatTheyAre(t *testing.T) {
 		"port": "|An IP address and port such as 10.0.0.1:80.", "int": "|A whole number.", "rat": "|A string that holds a number such as 1.5.",
 	}, described[known](t))
 	assert.Equal(t, []string{
-		"addr: expected an IP address, got string [format schema]", "id: expected a UUID, got string [format rules]",
-		"int: expected a whole number, got string [format schema]", "ip: expected an IP address, got string [format rules]",
+		"addr: expected an IP address, got string [format schema]", "id: expected a UUID, got string [format schema]",
+		"int: expected a whole number, got string [format schema]", "ip: expected an IP address, got string [format schema]",
 		"nets/0: expected an IP network such as 10.0.0.0/8, got string [format schema]",
 		"port: expected an IP address and port such as 10.0.0.1:80, got string [format schema]",
 		"rat: expected a string that holds a number such as 1.5, got string [format schema]",
