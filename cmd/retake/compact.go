@@ -26,8 +26,8 @@ without a run, and a redacted one whose run has not ended are left as they are, 
 The ends of requests and actions with an ID stay, so that nobody makes them again. -keep-ids drops those
 that are older than AGE, such as 90d, unless calls of theirs are in doubt: then they can be made again.
 
-JOURNAL is a file of a folder of journals (journal.Dir), such a folder, a SQLite database, or a session in one
-(FILE#ID).`,
+JOURNAL is a file of a folder of journals (journal.Dir), such a folder, a SQLite database, or a session in
+either (DIR#ID, FILE#ID).`,
 	task: newTask[compact],
 }
 

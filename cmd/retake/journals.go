@@ -23,7 +23,7 @@ type journals struct {
 }
 
 const journalArgs = "JOURNAL is a file, a directory of files *.jsonl, a SQLite database, " +
-	"a session in one (FILE#ID), or - for standard input"
+	"a session in either (DIR#ID, FILE#ID), or - for standard input"
 
 func (j *journals) take(args []string) (err error) {
 	if len(args) == 0 {

@@ -13,9 +13,10 @@ import (
 	"strings"
 
 	"github.com/retake-go/retake/internal/several"
+	"github.com/retake-go/retake/journal"
 )
 
-// place is where an input is: a file, a session in a SQLite database, or standard input.
+// place is where an input is: a file, a session in a database, or standard input.
 type place struct {
 	// path is that of a file, or "-" for standard input.
 	path string
@@ -45,8 +46,8 @@ func (p place) inErrors() string {
 	return p.String()
 }
 
-// places finds what a name stands for: a file, the sessions of a database or one of them, or what filesOf
-// lists of a folder. want says in errors what to give.
+// places finds what a name stands for: a file, the sessions of a database, what filesOf lists of a folder, or
+// one session of either. want says in errors what to give.
 func places(name, want string, filesOf func(folder string) ([]string, error)) ([]place, error) {
 	if name == standardInput {
 		return []place{{path: name}}, nil
@@ -54,7 +55,7 @@ func places(name, want string, filesOf func(folder string) ([]string, error)) ([
 	folder, err := isFolder(name)
 	if err != nil || isAddress(name) {
 		if path, session, found := splitSession(name); found {
-			return oneSession(path, session)
+			return oneSession(path, session, want)
 		}
 	}
 	if err != nil {
@@ -84,27 +85,52 @@ func places(name, want string, filesOf func(folder string) ([]string, error)) ([
 	return all, nil
 }
 
-// splitSession splits FILE#ID where FILE is a database.
+// splitSession splits STORE#ID where STORE is there.
 func splitSession(name string) (path, session string, found bool) {
 	for at := range len(name) {
-		if strings.HasPrefix(name[at:], sessionMark) && isDatabase(name[:at]) {
+		if !strings.HasPrefix(name[at:], sessionMark) {
+			continue
+		}
+		if _, err := os.Stat(name[:at]); err == nil || isDatabase(name[:at]) {
 			return name[:at], name[at+len(sessionMark):], true
 		}
 	}
 	return "", "", false
 }
 
-// oneSession is the place of a session that must be in a database.
-func oneSession(path, session string) ([]place, error) {
-	ids, err := sessionsOf(path)
-	if err != nil {
-		return nil, err
+// oneSession is the place of a session that must be in a database or a folder.
+func oneSession(path, session, want string) ([]place, error) {
+	one := sessionIn(path, session)
+	ids, err := []string(nil), error(nil)
+	switch folder, _ := isFolder(path); {
+	case isDatabase(path):
+		if ids, err = sessionsOf(path); err != nil {
+			return nil, err
+		}
+	case !folder:
+		return nil, misused("%s is a file, and no store of sessions: leave out %s%s", path, sessionMark, session)
+	default:
+		if _, err := os.Stat(one.path); err == nil && session != "" {
+			return []place{one}, nil
+		}
+		if ids = sessionsIn(path); len(ids) == 0 {
+			return nil, misused("%s: there is no journal in it: %s", path, want)
+		}
 	}
-	if !slices.Contains(ids, session) {
-		return nil, misused("%s: there is no session %q in it%s: it has %s, such as %s", shown(path), session,
-			didYouMean(session, ids), several.Of(len(ids), "session"), place{path, ids[0]})
+	if slices.Contains(ids, session) {
+		return []place{one}, nil
 	}
-	return []place{{path, session}}, nil
+	return nil, misused("%s: there is no session %q in it%s: it has %s, such as %s%s%s", shown(path), session,
+		didYouMean(session, ids), several.Of(len(ids), "session"), shown(path), sessionMark, ids[0])
+}
+
+// sessionsIn lists the sessions of a folder whose journals can be read.
+func sessionsIn(folder string) (ids []string) {
+	all, _ := journal.Dir(folder).Stats(context.Background()) // what cannot be read is told when it is named
+	for _, stat := range all {
+		ids = append(ids, stat.Session)
+	}
+	return ids
 }
 
 // sessionsOf lists the sessions of a database; there is at least one.

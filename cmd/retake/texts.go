@@ -23,7 +23,7 @@ type texts struct {
 	journals bool
 }
 
-const textArgs = "give files, folders, journals, SQLite databases or a session in one (FILE#ID), " +
+const textArgs = "give files, folders, journals, SQLite databases or a session of one (DIR#ID, FILE#ID), " +
 	"or - for standard input"
 
 const textsOfJournals = `A file may also be a journal, and a SQLite database is one journal for each of its
