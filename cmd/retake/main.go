@@ -87,6 +87,9 @@ func commands() []command {
 
 func main() { os.Exit(execute(newEnv(), os.Args[1:])) }
 
+// helpNames ask for help, and so does one after the other.
+var helpNames = []string{"help", "-h", "-help", "--help"}
+
 // execute runs one command line and returns the exit status.
 func execute(e *env, args []string) int {
 	if len(args) == 0 {
@@ -96,8 +99,8 @@ func execute(e *env, args []string) int {
 	if name == "--version" || name == "-version" {
 		name = "version"
 	}
-	if slices.Contains([]string{"help", "-h", "-help", "--help"}, name) {
-		if len(rest) == 0 {
+	if slices.Contains(helpNames, name) {
+		if len(rest) == 0 || slices.Contains(helpNames, rest[0]) {
 			e.print(overview())
 			return e.end("", nil)
 		}

@@ -1,12 +1,16 @@
 package main
 
 import (
+	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -106,16 +110,57 @@ func (p *prune) run(e *env) error {
 	return err
 }
 
-// openHashes opens the file of what is deleted, or returns nil if there is none.
+// openHashes opens the file of what is deleted, or returns nil if there is none. It refuses a file of other
+// lines.
 func (p *prune) openHashes() (*os.File, error) {
-	if p.hashes == "" || p.dry {
+	if p.hashes == "" {
+		return nil, nil
+	}
+	end, err := endOfHashes(p.hashes)
+	if err != nil {
+		return nil, misused("-hashes: %w", err)
+	}
+	if p.dry {
 		return nil, nil
 	}
 	f, err := os.OpenFile(p.hashes, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err == nil && end != "" && !strings.HasSuffix(end, "\n") {
+		_, err = f.WriteString("\n") // a prune that was killed left half of a line
+	}
 	if err != nil {
 		return nil, misused("-hashes: %w", err)
 	}
 	return f, nil
+}
+
+// hashLine is a line of the file of what is deleted, or the beginning of one.
+var hashLine = regexp.MustCompile(`^[0-9a-f]{1,32}( ("[^\n]*)?)?\n?$`)
+
+// endOfHashes returns the last line of the file of what is deleted; empty if there is none.
+func endOfHashes(path string) (last string, err error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+		return "", nil // it will be made, or is a device or a folder, which cannot be opened
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	lines := bufio.NewReader(f)
+	for n := 1; ; n++ {
+		line, err := lines.ReadString('\n')
+		if line != "" && !hashLine.MatchString(line) {
+			return "", fmt.Errorf("%s is another file: its line %d is no hash and session: name a new file, or one "+
+				"that prune has written", path, n)
+		}
+		if errors.Is(err, io.EOF) {
+			return cmp.Or(line, last), nil
+		}
+		if last = line; err != nil {
+			return "", err
+		}
+	}
 }
 
 // sessionIn is the place of a session in a folder or a database; without a session that of the store.

@@ -189,7 +189,7 @@ func (s *serve) check() (host string, err error) {
 		return "", misused("-listen %s: others could reach it, and the token would be sent in the clear: "+
 			"give -cert and -key, or -insecure-listen to do so all the same", s.listen)
 	}
-	if strings.ContainsAny(s.name, "/@") || strings.Contains(s.name, ":") && net.ParseIP(s.name) == nil {
+	if s.name != "" && !isHost(s.name) {
 		return "", misused("-name %s: give a host alone, such as console.example.org", s.name)
 	}
 	if s.name != "" {
@@ -199,6 +199,14 @@ func (s *serve) check() (host string, err error) {
 		return "", misused("-listen %s: it has no name: say with -name under which it is opened", s.listen)
 	}
 	return host, nil
+}
+
+// isHost reports whether a name can be that of a host in a request.
+func isHost(name string) bool {
+	isOther := func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-._", r))
+	}
+	return net.ParseIP(name) != nil || strings.Trim(name, ".") != "" && !strings.ContainsFunc(name, isOther)
 }
 
 // hostsOf are the values of the header Host that are answered.

@@ -142,6 +142,13 @@ func TestWhereServeListens(t *testing.T) {
 		{serve{listen: ":443", cert: cert, key: key, name: "example.org"}, "example.org", ""},
 		{serve{listen: ":443", cert: "none.pem", key: key, name: "example.org"}, "", "-cert none.pem, -key "},
 		{serve{listen: ":443", cert: cert, key: cert, name: "example.org"}, "", "-cert "},
+		{serve{listen: "127.0.0.1:0", name: "Console-1.example.org"}, "Console-1.example.org", ""},
+		{serve{listen: "127.0.0.1:0", name: "::1"}, "::1", ""},
+		{serve{listen: "127.0.0.1:0", name: "a b"}, "", `-name a b: give a host alone`},
+		{serve{listen: "127.0.0.1:0", name: "http://a"}, "", `-name http://a: give a host alone`},
+		{serve{listen: "127.0.0.1:0", name: "a:80"}, "", `-name a:80: give a host alone`},
+		{serve{listen: "127.0.0.1:0", name: "exämple.org"}, "", "give a host alone"},
+		{serve{listen: "127.0.0.1:0", name: "."}, "", "give a host alone"},
 		{serve{listen: "10.0.0.1:443", cert: "c"}, "", "go together"},
 		{serve{listen: "nowhere"}, "", "give a host and a port"},
 	} {
