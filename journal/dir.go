@@ -125,6 +125,10 @@ func (d Dir) openOn(on *disk, session string) (Log, error) {
 	if err == nil {
 		l.f, err = on.openLocked(l.path, session)
 	}
+	if err == nil {
+		// What a process left that died while it compacted: who holds the journal makes it, and that is this one.
+		_ = os.Remove(l.path + temporary)
+	}
 	if isReadOnly(err) {
 		if f, failed := on.open(l.path, os.O_RDONLY, 0); failed == nil {
 			l.f, l.broken, err = f, fmt.Errorf("%w: %w", ErrReadOnly, err), nil

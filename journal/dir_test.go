@@ -38,3 +38,22 @@ func TestAFolderDoesNotOpenWhatIsKnown(t *testing.T) {
 	_, err = dir.Stats(t.Context(), known...)
 	require.ErrorContains(t, err, "order-42.jsonl")
 }
+
+// A process that dies while it compacts leaves a file beside the journal. Who opens the journal next removes
+// it, but nobody while another process may be writing it.
+func TestWhatAKilledCompactionLeavesGoesWhenTheJournalIsOpened(t *testing.T) {
+	dir := journal.Dir(t.TempDir())
+	log, err := dir.Open(t.Context(), theSession)
+	require.NoError(t, err)
+	require.NoError(t, log.Append(t.Context(), 0, []byte("{}\n"), false))
+	left := filepath.Join(string(dir), journal.FileName(theSession)+".new")
+	require.NoError(t, os.WriteFile(left, []byte("{"), 0o600))
+	_, err = dir.Open(t.Context(), theSession)
+	require.ErrorIs(t, err, journal.ErrConflict)
+	require.FileExists(t, left)
+	require.NoError(t, log.Close())
+	log, err = dir.Open(t.Context(), theSession)
+	require.NoError(t, err)
+	require.NoFileExists(t, left)
+	require.NoError(t, log.Close())
+}
