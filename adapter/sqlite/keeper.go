@@ -22,7 +22,7 @@ ORDER BY j.session`
 // until its lease ends, also by a process that has died.
 func (s *Store) Stats(ctx context.Context, _ ...journal.Stat) (all []journal.Stat, err error) {
 	now := s.now().UnixNano()
-	err = s.reading(ctx, func(db *sql.DB) error {
+	err = s.readingTable(ctx, "retake_journal", func(db *sql.DB) error {
 		all = nil
 		return eachRow(ctx, db, func(rows *sql.Rows) error {
 			var stat journal.Stat

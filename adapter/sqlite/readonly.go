@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"syscall"
+	"time"
 
 	driver "modernc.org/sqlite"
 )
@@ -30,8 +33,49 @@ func isReadOnly(err error) bool {
 // openToRead opens a database for reading. A database that was closed is a single file: SQLite is told that
 // it does not change, because it would make files beside it otherwise. Then frozen is the file as it was
 // before. A database that is open, or was not closed, has changes in its log, which must not be ignored.
+// One that is just being made is waited for.
 func openToRead(ctx context.Context, path string) (db *sql.DB, frozen os.FileInfo, err error) {
-	const look = `SELECT 1 FROM retake_journal LIMIT 0`
+	for tries := time.Duration(0); ; tries++ {
+		if db, frozen, err = openAsItIs(ctx, path); err != nil {
+			return nil, nil, err
+		}
+		tables, err := tablesOf(ctx, db)
+		if err == nil && slices.ContainsFunc(tables, isOurs) {
+			return db, frozen, nil
+		}
+		if err = errors.Join(err, db.Close()); err == nil && (len(tables) > 0 || tries*busyPause >= madeWithin) {
+			err = errors.New("it has no tables of a store: give a database that a store has made")
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		select {
+		case <-time.After(busyPause):
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
+		}
+	}
+}
+
+// madeWithin is how long a database without any table is waited for.
+const madeWithin = time.Second
+
+func tablesOf(ctx context.Context, db *sql.DB) (names []string, err error) {
+	err = eachRow(ctx, db, func(rows *sql.Rows) error {
+		var name string
+		err := rows.Scan(&name)
+		names = append(names, name)
+		return err
+	}, `SELECT name FROM sqlite_master WHERE type = 'table'`)
+	return names, err
+}
+
+// isOurs reports whether a table is one of a store or of limits.
+func isOurs(table string) bool { return strings.HasPrefix(table, "retake_") }
+
+// openAsItIs opens a database for reading, whatever its tables are.
+func openAsItIs(ctx context.Context, path string) (db *sql.DB, frozen os.FileInfo, err error) {
+	const look = `SELECT 1 FROM sqlite_master LIMIT 0`
 	if frozen, err = os.Stat(path); err != nil {
 		return nil, nil, err
 	}
@@ -101,10 +145,10 @@ var errNotThere = errors.New("does not exist")
 // find looks for a journal that must exist.
 func (l *log) find(ctx context.Context) error {
 	var there int
-	err := l.store.reading(ctx, func(db *sql.DB) error {
+	err := l.store.readingTable(ctx, "retake_journal", func(db *sql.DB) error {
 		return db.QueryRowContext(ctx, `SELECT 1 FROM retake_journal WHERE session = ? LIMIT 1`, l.session).Scan(&there)
 	})
-	if errors.Is(err, sql.ErrNoRows) {
+	if errors.Is(err, sql.ErrNoRows) || err == nil && there == 0 {
 		return l.failed(errNotThere)
 	}
 	return l.failed(err)

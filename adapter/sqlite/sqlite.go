@@ -47,7 +47,8 @@ type Store struct {
 	lost []*log
 }
 
-// schema has one row for each append: an offset exists once.
+// schema has one row for each append: an offset exists once. It is made last, so that who finds it finds the
+// others.
 const schema = `
 CREATE TABLE IF NOT EXISTS retake_journal (
 	session TEXT    NOT NULL,
@@ -98,7 +99,7 @@ func (s *Store) open(ctx context.Context, toRead bool) (err error) {
 		s.db, s.frozen, err = openToRead(ctx, s.path)
 		return err
 	}
-	if s.db, err = openToWrite(ctx, s.path, "", schema, leases, inboxes); err == nil {
+	if s.db, err = openToWrite(ctx, s.path, "", leases, inboxes, schema); err == nil {
 		if s.is, err = os.Stat(s.path); err != nil {
 			err = errors.Join(err, s.db.Close())
 		}
@@ -199,7 +200,7 @@ func (s *Store) isClosed() bool {
 // List implements [journal.Store].
 func (s *Store) List(ctx context.Context) ([]string, error) {
 	var ids []string
-	err := s.reading(ctx, func(db *sql.DB) (err error) {
+	err := s.readingTable(ctx, "retake_journal", func(db *sql.DB) (err error) {
 		ids, err = list(ctx, db)
 		return err
 	})

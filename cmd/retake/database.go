@@ -58,7 +58,16 @@ func (d databases) Scopes() (all []limiter.Status) {
 func openDatabase(name string, toRead bool) (db, error) {
 	ctx := context.Background()
 	if !isAddress(name) {
-		return sqlite.OpenWith(ctx, name, sqlite.Settings{ReadOnly: toRead})
+		store, err := sqlite.OpenWith(ctx, name, sqlite.Settings{ReadOnly: true}) // it makes no tables
+		if err == nil && !toRead {
+			if err = store.Close(); err == nil {
+				store, err = sqlite.Open(ctx, name)
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		return store, nil
 	}
 	pool, err := newPool(ctx, name)
 	if err != nil {
@@ -112,7 +121,11 @@ func areStores(names ...string) error {
 		if folder, err := isFolder(name); err != nil {
 			return misused("%v: %s", err, storeArgs)
 		} else if !folder && !isDatabase(name) {
-			return misused("%s: it is neither a folder nor a database: %s", name, storeArgs)
+			what := "neither a folder nor a database"
+			if info, err := os.Stat(name); err == nil && info.Size() == 0 {
+				what = "empty, so no database, or one that is just being made"
+			}
+			return misused("%s: it is %s: %s", name, what, storeArgs)
 		}
 	}
 	return nil

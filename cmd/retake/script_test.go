@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -54,7 +55,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status": status, "hostile": hostile, "clean": clean, "database": database, "owned": owned, "limited": limited,
-			"aged": aged, "seal": seal, "stuck": stuck,
+			"aged": aged, "seal": seal, "stuck": stuck, "foreign": foreign,
 		},
 	})
 }
@@ -96,6 +97,14 @@ func database(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(log.Close())
 	}
 	ts.Check(store.Close())
+}
+
+// foreign makes a SQLite database of another program: foreign DB.
+func foreign(ts *testscript.TestScript, neg bool, args []string) {
+	db, err := sql.Open("sqlite", ts.MkAbs(args[0]))
+	ts.Check(err)
+	_, err = db.ExecContext(context.Background(), "CREATE TABLE places (name TEXT)")
+	ts.Check(errors.Join(err, db.Close()))
 }
 
 // limited records a run in a database, whose model is limited once: limited DB ID.
