@@ -51,8 +51,11 @@ func (x *exchange) readStream(body io.Reader) (got *received, err error) {
 			got, err = x.tellWhole(bytes.NewReader(data))
 			return true, err
 		case "message_start":
-			if a.began {
+			switch {
+			case a.began && (len(a.got.content) > 0 || !a.isOf(ev.Object("message"))):
 				return false, &kit.UnreadableError{Got: "a stream with two messages"}
+			case a.began: // some gateways say it twice
+				return false, nil
 			}
 		case "message_stop":
 			if a.began && a.got.stopReason() == "" {
@@ -92,13 +95,20 @@ type assembly struct {
 	began bool
 }
 
+// isOf reports whether a message is the one that has begun.
+func (a *assembly) isOf(m kit.Object) bool { return m.Text("id") == a.got.message.Text("id") }
+
 func (a *assembly) take(ev kit.Object) error {
 	index := ev.Count("index")
 	n, known := a.places[index]
 	switch ev.Text("type") {
 	case "message_start":
 		a.began, a.got.message = true, ev.Object("message")
-		a.got.content, _ = blocksOf(a.got.message.Items("content"))
+		for n, item := range a.got.message.Items("content") {
+			began, _ := kit.ReadObject(item)
+			a.start(began)
+			a.stopped(a.got.content[n])
+		}
 	case "message_delta":
 		a.update(ev)
 	case "content_block_start":

@@ -40,6 +40,40 @@ func TestOfTwoMessagesInAStreamNoneIsRun(t *testing.T) {
 	require.EqualError(t, err, "anthropic: 200 invalid_response: unreadable response: a stream with two messages")
 }
 
+// Some gateways say twice that a message begins. That is one message as long as there is nothing of it.
+func TestAMessageMayBeginTwice(t *testing.T) {
+	const start = `data: {"type":"message_start","message":{"id":"m1","type":"message","role":"assistant","content":[],"usage":{"input_tokens":9,"output_tokens":1}}}` + "\n\n"
+	const rest = `data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":"Yes."}}` + "\n\n" +
+		`data: {"type":"content_block_stop","index":0}` + "\n\n" +
+		`data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":2}}` + "\n\n" + `data: {"type":"message_stop"}` + "\n\n"
+	ask := func(body string) (message.Reply, error) {
+		return through(t, answer(200, "text/event-stream", body), small).Reply(t.Context(), loop.Request{Stream: func(loop.Delta) {}})
+	}
+	reply, err := ask(start + start + rest)
+	require.NoError(t, err)
+	assert.Equal(t, "Yes.", reply.Text)
+	assert.EqualValues(t, 9, reply.Usage.InputTokens)
+	_, err = ask(start + strings.Replace(start, "m1", "m2", 1) + rest)
+	require.ErrorContains(t, err, "a stream with two messages")
+}
+
+// Where code that the API runs goes on after the result of a call, the message begins with what came of it.
+func TestWhatAMessageBeginsWithIsStreamed(t *testing.T) {
+	const says = `data: {"type":"message_start","message":{"id":"m1","type":"message","role":"assistant","stop_reason":"tool_use","container":{"id":"box"},"content":[` +
+		`{"type":"code_execution_tool_result","tool_use_id":"s1","content":{"type":"code_execution_result","stdout":"5"}},` +
+		`{"type":"thinking","thinking":"Hm.","signature":"s"},{"type":"text","text":"Next."},` +
+		`{"type":"tool_use","id":"c1","name":"book_room","input":{"city":"Faro"},"caller":{"type":"code_execution_20250825","tool_id":"s0"}}]}}` + "\n\n" +
+		`data: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"c2","name":"book_room","input":{}}}` + "\n\n" +
+		`data: {"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{}"}}` + "\n\n" +
+		`data: {"type":"content_block_stop","index":0}` + "\n\n" + `data: {"type":"message_stop"}` + "\n\n"
+	var told strings.Builder
+	reply, err := through(t, answer(200, "text/event-stream", says), small).Reply(t.Context(),
+		loop.Request{Stream: func(d loop.Delta) { fmt.Fprintf(&told, "%d%s%s%s%s;", d.Call, d.Thinking, d.Text, d.Name, d.Arguments) }})
+	require.NoError(t, err)
+	assert.Equal(t, []message.Call{{ID: "c1", Name: "book_room", Arguments: `{"city":"Faro"}`}, {ID: "c2", Name: "book_room", Arguments: "{}"}}, reply.Calls)
+	assert.Equal(t, `-1Hm.;-1Next.;0book_room;0{"city":"Faro"};1book_room;1{};`, told.String())
+}
+
 // endless is a body of empty lines without an end.
 type endless struct {
 	read   int
