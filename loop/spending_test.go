@@ -320,6 +320,22 @@ func TestThoughtsThatGoBackAreProjected(t *testing.T) {
 	}
 }
 
+// A reply that took several requests has the prompts of all, and only the last is the beginning of the next one.
+func TestThePromptOfTheLastRequestIsProjected(t *testing.T) {
+	first := looptest.Say("")
+	first.Reply.Usage = message.Usage{InputTokens: 3_000, CacheReadTokens: 2_000, OutputTokens: 20, APICalls: 3}
+	first.Reply.PromptTokens = 1_000
+	model := looptest.NewModel(first, used(looptest.Say("done"), 1, 1))
+	cfg := spending(policy.Spending{Run: policy.Allowance{TotalTokens: new(int64(2_000_000))}})
+	cfg.Policy.Prices["m"] = policy.Price{ContextWindow: new(int64(8192))}
+	l, err := loop.New(model, cfg)
+	require.NoError(t, err)
+	r, err := l.Run(t.Context(), nil, loop.Input{Prompt: "Where?"})
+	require.NoError(t, err)
+	assert.InDelta(t, 8192-(1_000+20), model.Requests()[1].MaxOutputTokens, 100, "the feedback is estimated")
+	assert.EqualValues(t, 3_001, r.Usage.InputTokens)
+}
+
 // A server refuses to be asked for a reply that does not fit its window beside the prompt, however much is
 // left of a budget.
 func TestAReplyIsBoundedByTheWindow(t *testing.T) {

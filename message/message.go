@@ -149,6 +149,9 @@ type Reply struct {
 	Refusal string       `json:"refusal,omitempty" redact:"text"`
 	Finish  FinishReason `json:"finish_reason,omitempty"`
 	Usage   Usage        `json:"usage,omitzero"`
+	// PromptTokens is the length of the last prompt if Usage sums up several: of a reply that took more than
+	// one request, or for which a provider asked a model on its own. 0 means Usage.InputTokens.
+	PromptTokens int64 `json:"prompt_tokens,omitempty"`
 	// Model is the name of the model that answered, if the provider reports it.
 	Model string `json:"model,omitempty" redact:"keep"`
 	// Opaque goes into the transcript with the reply; see [Message].

@@ -19,8 +19,9 @@ type received struct {
 	// message has the members of the message; its blocks are in content.
 	message kit.Object
 	content []*contentBlock
-	// usage sums the usage of all requests that the message took.
-	usage message.Usage
+	// usage sums the usage of all requests that the message took; prompt is the length of the last prompt.
+	usage  message.Usage
+	prompt int64
 	// source is where the message came from.
 	source message.Source
 }
@@ -68,7 +69,8 @@ func (r *received) add(next *received) {
 	if r.container() == "" && before != nil {
 		r.message = r.message.With("container", before)
 	}
-	r.usage = r.usage.Add(usage(next.message.Object("usage")))
+	used, prompt := usage(next.message.Object("usage"))
+	r.usage, r.prompt = r.usage.Add(used), prompt
 }
 
 // blocks returns what the model said so far, in the form that the API wants back. The API refuses empty
@@ -110,6 +112,9 @@ const declined = "The model declined to answer."
 // reply converts the message. asked is the model that was asked, prefix what its thoughts are bound to.
 func (r *received) reply(asked, prefix string) message.Reply {
 	reply := message.Reply{Model: cmp.Or(r.message.Text("model"), asked), Usage: r.usage}
+	if r.prompt < r.usage.InputTokens {
+		reply.PromptTokens = r.prompt
+	}
 	var text, thinking strings.Builder
 	o := opaque{Origin: origin(asked)}
 	for _, b := range r.content {
@@ -142,14 +147,33 @@ func (r *received) reply(asked, prefix string) message.Reply {
 	return reply
 }
 
-// usage converts the counts. The API counts cached tokens apart from the input; retake counts them within
-// it.
-func usage(u kit.Object) message.Usage {
+// apart are the types of the requests that the API makes on its own and that the counts of the whole leave out.
+var apart = []string{"compaction", "advisor_message"}
+
+// usage converts the counts, and returns the length of the last prompt of the model.
+func usage(u kit.Object) (all message.Usage, prompt int64) {
+	all = tokens(u)
+	prompt = all.InputTokens
+	for _, item := range u.Items("iterations") {
+		one, _ := kit.ReadObject(item)
+		if used := tokens(one); slices.Contains(apart, one.Text("type")) {
+			all = all.Add(used)
+		} else {
+			prompt = used.InputTokens
+		}
+	}
+	all.APICalls = 1
+	return all, prompt
+}
+
+// tokens converts the counts of a request. The API counts cached tokens apart from the input; retake counts
+// them within it.
+func tokens(u kit.Object) message.Usage {
 	read, written := u.Count("cache_read_input_tokens"), u.Count("cache_creation_input_tokens")
 	cached := message.Usage{InputTokens: read}.Add(message.Usage{InputTokens: written})
 	return cached.Add(message.Usage{
 		InputTokens: u.Count("input_tokens"), OutputTokens: u.Count("output_tokens"),
-		CacheReadTokens: read, CacheWriteTokens: written, APICalls: 1,
+		CacheReadTokens: read, CacheWriteTokens: written,
 		ReasoningTokens: u.Object("output_tokens_details").Count("thinking_tokens"),
 	})
 }

@@ -291,6 +291,27 @@ func TestAMarkEndsAMessageThatHasItsStopReason(t *testing.T) {
 	}
 }
 
+// What a compaction and an adviser took is not in the counts of the whole, which sum up the requests of the model
+// itself (https://platform.claude.com/docs/en/build-with-claude/compaction-threshold). The next prompt is as long
+// as that of the last of them.
+func TestWhatTheAPIAskedOnItsOwnIsCounted(t *testing.T) {
+	const counts = `{"input_tokens":50,"cache_read_input_tokens":10,"output_tokens":9,"iterations":[` +
+		`{"type":"compaction","input_tokens":900,"output_tokens":70,"cache_read_input_tokens":30,"cache_creation_input_tokens":5},` +
+		`{"type":"message","input_tokens":20,"output_tokens":4},{"type":"advisor_message","model":"n","input_tokens":40,"output_tokens":6},` +
+		`{"type":"message","input_tokens":30,"output_tokens":5,"cache_read_input_tokens":10}]}`
+	want := message.Usage{InputTokens: 60 + 935 + 40, OutputTokens: 9 + 70 + 6, CacheReadTokens: 40, CacheWriteTokens: 5, APICalls: 1}
+	streamed := strings.Replace(yesEvents, `{"output_tokens":1}`, counts, 1)
+	for name, c := range map[string]struct{ kind, body string }{
+		"whole":    {"application/json", strings.TrimSuffix(yes, "}") + `,"usage":` + counts + `}`},
+		"streamed": {"text/event-stream", streamed},
+	} {
+		reply, err := through(t, answer(200, c.kind, c.body), small).Reply(t.Context(), loop.Request{Stream: func(loop.Delta) {}})
+		require.NoError(t, err)
+		assert.Equal(t, want, reply.Usage, name)
+		assert.EqualValues(t, 40, reply.PromptTokens, name)
+	}
+}
+
 // No count of a server makes another one negative.
 func TestHugeCountsAreCapped(t *testing.T) {
 	const huge = `,"usage":{"input_tokens":40,"cache_read_input_tokens":9223372036854775807,"cache_creation_input_tokens":9223372036854775807}}`

@@ -209,6 +209,9 @@ func (s *step) chargeReply(m *message.Reply) {
 	asked := s.model()
 	if m.Usage.InputTokens > 0 {
 		s.Prompt = &promptSize{Messages: s.transcript.Len(), Model: asked, Usage: message.Usage{}.Add(m.Usage)}
+		if m.PromptTokens > 0 {
+			s.Prompt.Usage.InputTokens = m.PromptTokens
+		}
 	}
 	if !s.Policy.Meters() {
 		return
