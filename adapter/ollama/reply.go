@@ -24,6 +24,7 @@ type chatResponse struct {
 	Done            bool            `json:"done"`
 	DoneReason      string          `json:"done_reason"`
 	PromptEvalCount json.RawMessage `json:"prompt_eval_count"`
+	CachedCount     json.RawMessage `json:"prompt_eval_cached_count"`
 	EvalCount       json.RawMessage `json:"eval_count"`
 	Error           json.RawMessage `json:"error"`
 }
@@ -64,7 +65,8 @@ func (g *received) add(r chatResponse, tell func(loop.Delta)) {
 	}
 	if r.ends() {
 		g.done, g.why = true, r.DoneReason
-		g.usage = message.Usage{InputTokens: kit.Count(r.PromptEvalCount),
+		prompt := kit.Count(r.PromptEvalCount)
+		g.usage = message.Usage{InputTokens: prompt, CacheReadTokens: min(kit.Count(r.CachedCount), prompt),
 			OutputTokens: kit.Count(r.EvalCount)}
 	}
 }

@@ -133,3 +133,15 @@ func TestCountsAreReadAsTheyCome(t *testing.T) {
 	require.NoError(t, (&exchange{}).take([]byte(`{"done":true,"prompt_eval_count":5.0,"eval_count":"6"}`), got))
 	assert.Equal(t, message.Usage{InputTokens: 5}, got.usage)
 }
+
+// Newer servers tell how much of the prompt they had kept.
+func TestTheCachedPartOfThePromptIsCounted(t *testing.T) {
+	for line, want := range map[string]message.Usage{
+		`{"done":true,"prompt_eval_count":23,"prompt_eval_cached_count":22,"eval_count":6}`: {InputTokens: 23, CacheReadTokens: 22, OutputTokens: 6},
+		`{"done":true,"prompt_eval_count":1,"prompt_eval_cached_count":22,"eval_count":6}`:  {InputTokens: 1, CacheReadTokens: 1, OutputTokens: 6},
+	} {
+		got := &received{}
+		require.NoError(t, (&exchange{}).take([]byte(line), got))
+		assert.Equal(t, want, got.usage)
+	}
+}
