@@ -47,6 +47,7 @@ type document struct {
 	Model             string
 	Output            []json.RawMessage
 	Error             json.RawMessage
+	Reasoning         json.RawMessage
 	IncompleteDetails struct{ Reason string } `json:"incomplete_details"`
 	Usage             json.RawMessage
 }
@@ -69,7 +70,8 @@ func (r *responsesReply) readBody(body []byte) (message.Reply, error) {
 
 func (r *responsesReply) reply(doc document) (message.Reply, error) {
 	s := readItems(doc.Output)
-	reply := message.Reply{Text: s.text, Refusal: s.refusal, Thinking: s.thinking, Calls: s.calls,
+	beside, _ := kit.ReadText(doc.Reasoning) // at mistral.rs; elsewhere these are settings
+	reply := message.Reply{Text: s.text, Refusal: s.refusal, Thinking: cmp.Or(s.thinking, beside), Calls: s.calls,
 		Model: doc.Model, Usage: usageOf(doc.Usage, r.from.Model), Source: message.Source{ID: doc.ID,
 			Finish: cmp.Or(doc.IncompleteDetails.Reason, doc.Status)}}
 	for n := range reply.Calls {

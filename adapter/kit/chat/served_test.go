@@ -485,6 +485,16 @@ func TestAnAnnouncedCallThatTurnsIntoSomethingElseIsNone(t *testing.T) {
 	assert.Equal(t, `0f{"x":1};`, told.String())
 }
 
+// mistral.rs tells thoughts beside the items, where OpenAI has the settings of the request.
+func TestThoughtsBesideTheItemsAreRead(t *testing.T) {
+	const items = `"output":[{"type":"message","content":[{"type":"output_text","text":"4"}]}]}`
+	for beside, want := range map[string]string{`"reasoning":"Hm.",`: "Hm.", `"reasoning":{"effort":"low","summary":null},`: "", `"reasoning":null,`: ""} {
+		reply := replyOf(t, overResponses(chat.Config{Model: "m"}), false, `{"status":"completed",`+beside+items)
+		assert.Equal(t, want, reply.Thinking)
+		assert.Equal(t, "4", reply.Text)
+	}
+}
+
 // vLLM calls a stream of calls whole although the bound cut it off (https://github.com/vllm-project/vllm/issues/53269).
 func TestACallThatTheBoundCutsOffIsNotWhole(t *testing.T) {
 	ended := func(arguments string, written int) message.FinishReason {
