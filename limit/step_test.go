@@ -251,6 +251,30 @@ func TestALongWindowIsCountedDown(t *testing.T) {
 	assert.Len(t, l.until(2*time.Hour), 2, "the others when the day has passed")
 }
 
+// What calls used beyond their estimate is taken from the windows that count tokens, and what they used less is
+// left in those that are counted down.
+func TestWhatIsUsedBesideTheEstimateIsAccountedFor(t *testing.T) {
+	l := newLimiter(t, limit.Config{Windows: []limit.Window{{Resource: "requests", Limit: 100, Period: time.Second},
+		{Resource: "tokens", Limit: 1000, Period: time.Second}}})
+	l.st.Quotas = []limit.Quota{{Name: "tokens_per_day", Resource: "tokens", Left: 10_000, Reset: int64(time.Hour)},
+		{Name: "requests_per_day", Resource: "requests", Left: 100, Reset: int64(time.Hour)}}
+	l.step(limit.Event{Kind: limit.Ask, ID: 1, Tokens: 100})
+	left := func() []int64 { return []int64{l.st.Quotas[0].Left, l.st.Quotas[1].Left} }
+	require.Equal(t, []int64{9900, 99}, left())
+	requests, tokens := l.st.Windows[0], l.st.Windows[1]
+	l.step(limit.Event{Kind: limit.Settle, ID: 1, Outcome: limit.Served, Tokens: 600})
+	assert.Equal(t, []int64{9400, 99}, left())
+	assert.Equal(t, requests, l.st.Windows[0], "a window of requests counts no tokens")
+	assert.InDelta(t, int64(500*time.Millisecond), l.st.Windows[1].Next-tokens.Next, float64(10*time.Millisecond), "500 of 1,000 a second")
+
+	l.st.Usage = 1_000_000
+	l.step(limit.Event{Kind: limit.Ask, ID: 2, Tokens: 100})
+	tokens = l.st.Windows[1]
+	l.step(limit.Event{Kind: limit.Settle, ID: 2, Outcome: limit.Served, Tokens: 40})
+	assert.Equal(t, []int64{9360, 98}, left(), "40 are used")
+	assert.Equal(t, tokens.Next, l.st.Windows[1].Next, "what a call used less is not made up for at once")
+}
+
 func TestAnEstimateThatIsTooHighIsLearned(t *testing.T) {
 	l := newLimiter(t, limit.Config{Windows: []limit.Window{{Resource: "tokens", Limit: 10_000, Period: time.Second}}})
 	n := 0
@@ -315,6 +339,32 @@ func TestRetriesAreThrottledWhenManyCallsFail(t *testing.T) {
 	assert.Equal(t, 0, l.st.Waiting())
 }
 
+// Each refusal and each call that finds the provider down takes a call's worth of what is kept for retries, and one
+// that is served gives its part back, up to all of it.
+func TestTheBudgetOfRetries(t *testing.T) {
+	l := newLimiter(t, limit.Config{Windows: []limit.Window{{Resource: "requests", Limit: 1000, Period: time.Second}}, Failures: 1000})
+	full := l.st.Budget
+	l.ask(ids(1, 210)...)
+	l.settle(limit.Served, 1)
+	assert.Equal(t, full, l.st.Budget)
+	l.settle(limit.Refused, 2)
+	assert.Equal(t, full-1000, l.st.Budget)
+	l.settle(limit.Down, 3)
+	assert.Equal(t, full-2000, l.st.Budget)
+	l.settle(limit.Served, 4)
+	assert.Equal(t, full-1800, l.st.Budget)
+	l.settle(limit.Unused, 5)
+	assert.Equal(t, full-1800, l.st.Budget)
+	l.settle(limit.Refused, ids(6, 210)...)
+	assert.Zero(t, l.st.Budget)
+	for n := range int64(600) {
+		l.ask(1000 + n)
+		l.until(l.now + 10*time.Millisecond)
+		l.settle(limit.Served, 1000+n)
+	}
+	assert.Equal(t, full, l.st.Budget)
+}
+
 func TestCallsThatAreNeverSettledAreLostInTime(t *testing.T) {
 	l := newLimiter(t, limit.Config{Concurrency: 2, Windows: tenASecond.Windows, Hold: time.Minute})
 	l.ask(ids(1, 4)...)
@@ -340,6 +390,37 @@ func TestAWaitBeyondTheDeadlineIsDeniedAtOnce(t *testing.T) {
 	ask.ID++
 	assert.Equal(t, limit.TooMany, l.step(ask)[0].Why)
 	assert.Equal(t, limit.Twice, l.step(limit.Event{Kind: limit.Ask, ID: 1})[0].Why)
+}
+
+// A call that waits is denied once its deadline is over, and the others wait on.
+func TestADeadlineThatPassesInTheQueueDenies(t *testing.T) {
+	l := newLimiter(t, tenASecond)
+	l.ask(ids(1, 10)...)
+	for id, deadline := range []time.Duration{0, 5 * time.Second, 0, 3 * time.Second, 9 * time.Second} {
+		ev := limit.Event{Kind: limit.Ask, ID: int64(id + 11)}
+		if deadline > 0 {
+			ev.Deadline = time.Unix(0, 0).Add(deadline)
+		}
+		require.Empty(t, l.step(ev))
+	}
+	l.settle(limit.Down, 1, 2, 3)
+	var late []time.Duration
+	for {
+		next, is := l.st.Next()
+		if !is || next.Sub(time.Unix(0, 0)) > 8*time.Second {
+			break
+		}
+		l.now = next.Sub(time.Unix(0, 0))
+		for _, e := range l.step(limit.Event{Kind: limit.Tick}) {
+			if e.Kind == limit.Deny {
+				assert.Equal(t, limit.TooLate, e.Why)
+				late = append(late, time.Duration(e.Share.ID), l.now.Round(time.Millisecond))
+			}
+		}
+	}
+	assert.Equal(t, []time.Duration{14, 3 * time.Second, 12, 5 * time.Second}, late)
+	assert.Contains(t, l.st.Out, int64(11), "it is the probe")
+	assert.Equal(t, 2, l.st.Waiting())
 }
 
 func TestWhoLeavesIsNotGranted(t *testing.T) {
@@ -422,7 +503,34 @@ func TestASnapshotContinues(t *testing.T) {
 	assert.JSONEq(t, string(want), string(again))
 }
 
+// docs/policy-keys.md has the same numbers.
+func TestTheDefaultsOfAConfig(t *testing.T) {
+	assert.Equal(t, limit.Config{
+		Parts: 1, Start: 1, Ramp: 500 * time.Millisecond, MaxWaiting: 1_000_000, Hold: 10 * time.Minute, Yield: time.Minute, Failures: 3,
+		ProbeEvery: time.Second, ProbeFor: 30 * time.Second, GiveUp: time.Hour, RetryShare: 200,
+	}, newLimiter(t, limit.Config{}).st.Config)
+}
+
+func TestAStateThatIsNoneIsRefused(t *testing.T) {
+	good := newLimiter(t, tenASecond).st
+	require.NoError(t, good.Validate())
+	noOut, noParts := good.Clone(), good.Clone()
+	noOut.Out, noParts.Config.Parts = nil, 0
+	for _, st := range []limit.State{{}, noOut, noParts} {
+		assert.EqualError(t, st.Validate(), "this is not the state of a limiter")
+	}
+	clone := good.Clone()
+	clone.Config.Windows[0].Limit, clone.Windows[0].Limit = 7, 7
+	assert.Equal(t, newLimiter(t, tenASecond).st, good, "a clone has windows of its own")
+}
+
 func TestAConfigTellsAllItsFaults(t *testing.T) {
+	longest := 31 * 24 * time.Hour
+	good := limit.Config{Windows: []limit.Window{{Resource: "requests", Limit: 1, Period: time.Millisecond},
+		{Resource: "tokens", Limit: 1 << 40, Period: longest}, {Resource: "input_tokens", Limit: 1, Period: time.Second}}}
+	require.NoError(t, good.Validate())
+	good.Windows[1].Period++
+	assert.EqualError(t, good.Validate(), "windows[1].period: 744h0m0.000000001s is out of range; write 1ms to 744h0m0s")
 	_, err := limit.New(limit.Config{
 		Windows: []limit.Window{{Resource: "cats", Limit: 0, Period: 0}}, Start: -1, Ramp: -1, Failures: -2,
 	})
