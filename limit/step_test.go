@@ -243,6 +243,11 @@ func TestACrowdIsNotDeniedForAPaceThatStillDoubles(t *testing.T) {
 func TestALongWindowIsCountedDown(t *testing.T) {
 	l := newLimiter(t, limit.Config{})
 	l.ask(ids(1, 5)...)
+	for _, w := range []ratelimit.Window{{Limit: ratelimit.Of(1000)}, {Remaining: ratelimit.Of(3)}, {ResetsIn: ratelimit.In(time.Hour)}} {
+		w.Name, w.Resource = "requests_per_day", "requests"
+		l.step(limit.Event{Kind: limit.Settle, ID: 99, Outcome: limit.Served, Limits: &ratelimit.State{Windows: []ratelimit.Window{w}}})
+		assert.Empty(t, l.st.Quotas, "nobody knows what is left until when")
+	}
 	l.step(limit.Event{Kind: limit.Settle, ID: 1, Outcome: limit.Served, Limits: &ratelimit.State{Windows: []ratelimit.Window{{
 		Name: "requests_per_day", Resource: "requests", Limit: ratelimit.Of(1000), Remaining: ratelimit.Of(3),
 		ResetsIn: ratelimit.In(time.Hour),
@@ -390,6 +395,16 @@ func TestAWaitBeyondTheDeadlineIsDeniedAtOnce(t *testing.T) {
 	ask.ID++
 	assert.Equal(t, limit.TooMany, l.step(ask)[0].Why)
 	assert.Equal(t, limit.Twice, l.step(limit.Event{Kind: limit.Ask, ID: 1})[0].Why)
+
+	l = newLimiter(t, limit.Config{Windows: []limit.Window{{Resource: "tokens", Limit: 60, Period: time.Minute}}})
+	for id := range int64(100) {
+		l.step(limit.Event{Kind: limit.Ask, ID: id, Tokens: 1})
+	}
+	ask = limit.Event{Kind: limit.Ask, ID: 101, Tokens: 1, Deadline: time.Unix(12, 0)}
+	fx = l.step(ask)
+	require.Len(t, fx, 1)
+	assert.InDelta(t, float64(l.st.Waiting()), fx[0].Wait.Seconds(), 62, "a token a second, once the window has room")
+	assert.Greater(t, fx[0].Wait, 12*time.Second)
 }
 
 // A call that waits is denied once its deadline is over, and the others wait on.
