@@ -189,6 +189,8 @@ func builtIn() []fault.Class { return append(fault.Transport.Classes(), fault.Co
 
 func TestEveryClassHasOnePlane(t *testing.T) {
 	t.Parallel()
+	assert.Len(t, fault.Transport.Classes(), 32)
+	assert.Len(t, fault.Correction.Classes(), 8)
 	seen := map[fault.Class]bool{}
 	for _, plane := range []fault.Plane{fault.Transport, fault.Correction} {
 		for _, class := range plane.Classes() {
