@@ -15,34 +15,43 @@ import (
 const (
 	maxNumberBytes    = 1000
 	maxNumberExponent = 400
-	maxExactDigits    = 15 // a double holds all whole numbers of so many digits
+	maxExactDigits    = 15  // a double holds all whole numbers of so many digits
+	maxDoubleDigits   = 308 // and is above all of so many
 )
 
 // numberInBounds reports whether a JSON number is short enough, has a small exponent and is within the range
 // of a double: exact arithmetic on 1e999999999 would cost more than any document is worth.
 func numberInBounds(text string) bool {
-	if len(text) < 300 && !hasExponent(text) {
+	whole, _, exponent := digitsOf(text)
+	switch {
+	case len(text) > maxNumberBytes || exponent < -maxNumberExponent || exponent > maxNumberExponent:
+		return false
+	case len(whole)+exponent <= maxDoubleDigits:
 		return true
 	}
-	exponent := 0
-	if _, written, has := strings.Cut(strings.ToLower(text), "e"); has {
-		exponent, _ = strconv.Atoi(written) // beyond the range of an int it is the nearest int
-	}
 	_, err := strconv.ParseFloat(text, 64)
-	return err == nil && len(text) <= maxNumberBytes && -maxNumberExponent <= exponent && exponent <= maxNumberExponent
+	return err == nil
 }
 
-func hasExponent(text string) bool {
-	return strings.IndexByte(text, 'e') >= 0 || strings.IndexByte(text, 'E') >= 0
+// digitsOf returns the digits of a JSON number before its point and after it, and its exponent. An exponent
+// beyond the range of an int is the nearest int.
+func digitsOf(text string) (whole, fraction string, exponent int) {
+	digits := strings.TrimPrefix(text, "-")
+	if at := strings.IndexAny(digits, "eE"); at >= 0 {
+		exponent, _ = strconv.Atoi(digits[at+1:])
+		digits = digits[:at]
+	}
+	whole, fraction, _ = strings.Cut(digits, ".")
+	return whole, fraction, exponent
 }
+
+func hasExponent(text string) bool { return strings.ContainsAny(text, "eE") }
 
 // isWhole reports whether a JSON number has no fractional part.
 func isWhole(text string) bool {
-	if hasExponent(text) {
-		return exactly(text).IsInt()
-	}
-	_, fraction, _ := strings.Cut(text, ".")
-	return strings.Trim(fraction, "0") == ""
+	whole, fraction, exponent := digitsOf(text)
+	digits := strings.TrimRight(whole+fraction, "0")
+	return digits == "" || len(whole)+exponent >= len(digits)
 }
 
 // isPlain reports whether a number is a whole one of few digits, written as those digits alone.

@@ -1,7 +1,10 @@
 package schema_test
 
 import (
+	"fmt"
 	"math/big"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -43,4 +46,30 @@ func TestMultiplesAreExact(t *testing.T) {
 		y, _ := new(big.Rat).SetString(of)
 		assert.Equal(t, x.Quo(x, y).IsInt(), s.Check([]byte(a)) == nil, "%s of %s", a, of)
 	})
+}
+
+// A number is of ordinary size if it is within the range of a double, has an exponent of at most 400 either way
+// and no more than 1,000 bytes.
+func TestNumbersOfOrdinarySize(t *testing.T) {
+	digits := rapid.StringMatching(`[1-9][0-9]{0,3}`)
+	rapid.Check(t, func(t *rapid.T) {
+		zeros := strings.Repeat("0", rapid.IntRange(0, 400).Draw(t, "zeros"))
+		exponent := rapid.IntRange(-410, 410).Draw(t, "exponent")
+		for _, form := range []string{"%[1]s%[2]se%[3]d", "0.%[2]s%[1]sE%[3]d", "-%[1]s.%[2]s5e%[3]d"} {
+			text := fmt.Sprintf(form, digits.Draw(t, "digits"), zeros, exponent)
+			_, err := strconv.ParseFloat(text, 64)
+			want := err == nil && -400 <= exponent && exponent <= 400
+			assert.Equal(t, want, schema.Strict([]byte(text), schema.DefaultLimits()) == nil, text)
+		}
+	})
+}
+
+// What is to be known of a number is read from its digits: those of very small numbers are long to write out.
+func TestVerySmallNumbersAreNotWrittenOut(t *testing.T) {
+	list := func(number string) []byte { return []byte("[" + strings.Repeat(number+",", 10_000) + number + "]") }
+	read := func(number string) float64 {
+		doc := list(number)
+		return testing.AllocsPerRun(3, func() { schema.Strict(doc, schema.DefaultLimits()) })
+	}
+	assert.InDelta(t, read("0.125"), read("1e-308"), 100)
 }
