@@ -72,7 +72,7 @@ func (a *Action) machine(o *options) machine.Config {
 		Limits: feedback.DefaultLimits(),
 		Policy: policy.Set{
 			Global: a.Policy.Layer(), Transport: a.Transport.TransportLayer(),
-			Budgets: policy.Budgets{Tool: free, Run: free, UnknownTools: free}, MaxTurns: free,
+			Budgets: policy.Budgets{Tool: free, Run: free, UnknownTools: free}, MaxTurns: policy.DefaultSet().MaxTurns,
 			MaxCalls: free,
 		},
 	}

@@ -126,3 +126,71 @@ func TestLimitedErrorsSayWhatTheServerAskedFor(t *testing.T) {
 	assert.Equal(t, 45*time.Minute, waiting.Failure().RetryAfter, "a used-up window with a reset asks for a wait as well")
 	assert.Equal(t, "rate_limit", waiting.Error())
 }
+
+// A planner that always goes on is not asked for ever: each request that the policy made no more counts. So does
+// that of a function that answers for people.
+func TestAPlannerThatAlwaysGoesOnComesToAnEnd(t *testing.T) {
+	unavailable := fault.Typed(fault.ProviderError{Class: fault.Unavailable, StatusCode: 503})
+	down := loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) { return message.Reply{}, unavailable })
+	models := loop.WithModels(map[string]loop.Model{"second": down, "third": down})
+	asked := 0
+	always := func(model string) loop.Option {
+		return loop.WithPlanner(planner.PlannerFunc(func(_ context.Context, q planner.Question) (machine.Plan, error) {
+			if asked++; asked > 1000 {
+				return machine.Plan{Do: machine.Abort}, nil
+			}
+			if model != "" && q.Model == model {
+				return machine.Plan{Do: machine.Fallback, Model: "third"}, nil
+			}
+			return machine.Plan{Do: machine.Fallback, Model: model}, nil
+		}))
+	}
+	answers := loop.WithApprover(func(context.Context, loop.PersonQuestion) (machine.Response, error) {
+		if asked++; asked > 1000 {
+			return machine.Response{Verdict: machine.EndRun}, nil
+		}
+		return machine.Response{Verdict: machine.GoOn}, nil
+	})
+	run := func(cfg loop.Config) func(opts ...loop.Option) error {
+		return func(opts ...loop.Option) error {
+			_, err := fixture.Run(t.Context(), down, newSession(t), loop.Input{Prompt: "Go."}, cfg, opts...)
+			return err
+		}
+	}
+	do := func(err error) func(opts ...loop.Option) error {
+		return func(opts ...loop.Option) error {
+			_, err := loop.Do(t.Context(), newSession(t), loop.ToolCall("pay"), func(context.Context, loop.Attempt) (int, error) { return 0, err }, opts...)
+			return err
+		}
+	}
+	asks, one, many := policy.DefaultSet(), policy.DefaultSet(), policy.DefaultSet()
+	asks.Global.Approval = &policy.Approval{Exhausted: policy.ExhaustedAsk}
+	one.MaxTurns, many.MaxTurns = 1, 200
+	before := loop.Config{Consult: []fault.Class{fault.Unavailable}}
+	bad := &fault.ToolValidationError{Tool: "pay", Issues: []fault.Issue{{Pointer: "/a", Rule: "required"}}}
+	for name, c := range map[string]struct {
+		run   func(...loop.Option) error
+		by    loop.Option
+		asked int
+	}{
+		"exhausted":                 {run(loop.Config{}), always(""), 101},
+		"another model":             {run(loop.Config{}), always("second"), 101},
+		"more turns":                {run(loop.Config{Policy: &many}), always(""), 201},
+		"a single turn":             {run(loop.Config{Policy: &one}), always("second"), 101},
+		"before the policy":         {run(before), always(""), 104},
+		"models, before the policy": {run(before), always("second"), 101},
+		"an action, of time":        {do(unavailable), always(""), 101},
+		"an action, of words":       {do(bad), always(""), 101},
+		"for people":                {run(loop.Config{Policy: &asks}), answers, 101},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asked = 0
+			err := c.run(c.by, models, loop.WithClock(looptest.NewClock()))
+			require.ErrorIs(t, err, policy.ReasonTurnLimit)
+			assert.Equal(t, c.asked, asked)
+			var exhausted *loop.RetryExhaustedError
+			require.ErrorAs(t, err, &exhausted)
+			assert.NotEmpty(t, exhausted.Failure.Class, "the last failure is told")
+		})
+	}
+}

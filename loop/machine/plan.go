@@ -111,6 +111,28 @@ func (s *step) abort() error {
 	return nil
 }
 
+// abortFor ends the run with the exhaustion, for a reason that came after it.
+func (s *step) abortFor(why policy.Decision) error {
+	x := *s.kept.Exhausted
+	x.Reason, x.Detail = why.Reason, why.Detail
+	s.stop(Outcome{Reason: x.Reason, Exhaustion: &x})
+	return nil
+}
+
+// leastAnew is how many requests may be made anew however few turns a run has: one for each of its models, say.
+const leastAnew = 100
+
+// allowsAnew reports whether a request may be made again that the policy makes no more, and counts it, so that
+// no plan goes on for ever.
+func (s *step) allowsAnew() bool {
+	limit := s.Policy.MaxTurns
+	if limit != policy.Unlimited && s.kept.Anew >= max(limit, leastAnew) {
+		return false
+	}
+	s.kept.Anew++
+	return true
+}
+
 // outlasts reports whether a delay from now does not end before the deadline.
 func (s *step) outlasts(delay time.Duration) bool {
 	d := s.Config.Deadline
@@ -140,10 +162,10 @@ func (s *step) adopt(p *Plan) {
 // fallBack closes the exhausted action and goes on with what was next.
 func (s *step) fallBack(p *Plan) error {
 	if s.outlasts(p.Delay) {
-		x, stop := *s.kept.Exhausted, s.tooLate(p.Delay)
-		x.Reason, x.Detail = stop.Reason, stop.Detail
-		s.stop(Outcome{Reason: x.Reason, Exhaustion: &x})
-		return nil
+		return s.abortFor(s.tooLate(p.Delay))
+	}
+	if n := s.kept.Next; (n == nextCall || n == nextTry) && !s.allowsAnew() {
+		return s.abortFor(policy.Decision{Reason: policy.ReasonTurnLimit})
 	}
 	if s.kept.Exhausted.Plane == fault.Correction {
 		s.close(s.kept.Exhausted.Action)
@@ -261,6 +283,10 @@ func (s *step) leaveConsult(why policy.Reason) {
 func (s *step) sendAgain(p *Plan, c *Question) error {
 	if s.outlasts(p.Delay) {
 		s.followTransport(c.Position, c.Failure, s.tooLate(p.Delay))
+		return s.abort()
+	}
+	if (!c.Retry || p.Model != "") && !s.allowsAnew() {
+		s.followTransport(c.Position, c.Failure, policy.Decision{Reason: policy.ReasonTurnLimit})
 		return s.abort()
 	}
 	s.adopt(p)

@@ -191,6 +191,8 @@ type kept struct {
 	// its waits.
 	Transport       int           `json:"transport,omitempty"`
 	TransportWaited time.Duration `json:"transport_waited_ns,omitempty"`
+	// Anew counts the requests of the run that were made again although the policy made them no more.
+	Anew int `json:"anew,omitempty"`
 	// Chosen reports that a call required by Config.ToolChoice has ended in this run; then none is required
 	// any more.
 	Chosen bool `json:"chosen,omitempty"`
