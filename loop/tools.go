@@ -133,9 +133,7 @@ func (p *process) toolEnded(
 		}
 		return effects, err
 	}
-	if err := p.adjustPolicy(); err != nil {
-		return nil, err
-	}
+	unadjusted := p.adjustedAfter(ctx, run, out)
 	delete(p.failed, run.Index)
 	if p.err = out.Err; out.Err != nil {
 		if p.failed == nil {
@@ -144,7 +142,24 @@ func (p *process) toolEnded(
 		f := engine.EndOf(nil, run, out).Failure
 		p.failed[run.Index] = failedCall{run.Tool, f.Class, f.Message, out.Err}
 	}
-	return p.runner.ToolEnded(p.now(), run, out)
+	effects, err := p.runner.ToolEnded(p.now(), run, out)
+	if unadjusted != nil { // the outcome is known all the same
+		return nil, unadjusted
+	}
+	return effects, err
+}
+
+// adjustedAfter is adjustPolicy once a call has an outcome, which is recorded if the user's function panics.
+func (p *process) adjustedAfter(ctx context.Context, run machine.ToolRun, out tool.Outcome) error {
+	returned := false
+	defer func() {
+		if !returned {
+			p.land(ctx, run, out)
+		}
+	}()
+	err := p.adjustPolicy()
+	returned = true
+	return err
 }
 
 // invocation returns what a call knows about itself.

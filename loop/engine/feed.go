@@ -182,7 +182,7 @@ func (r *Runner) Break(at time.Time, cause error) ([]machine.Effect, error) {
 // Dispatch runs the reducers for a user's events, as one transaction. It also returns the error of a reducer
 // that failed.
 func (r *Runner) Dispatch(at time.Time, events ...session.Event) ([]machine.Effect, error) {
-	reduced := r.reduce(events)
+	reduced := r.reduce(r.st.Session, events)
 	effects, err := r.Step(machine.Event{Kind: machine.Dispatched, At: at, Reduced: reduced})
 	if err == nil && reduced.Error != nil {
 		return effects, reduced.Error
@@ -244,10 +244,24 @@ func (r *Runner) keepToolErrors() {
 // reduceFor adds to an event what reducers make of it. emitted are the events of its tool.
 func (r *Runner) reduceFor(ev *machine.Event, emitted []session.Event) {
 	_ = Reducing(r.st, ev, emitted, session.DriverOf(r.s).Hears, // the error is that of reduce
-		func(events []session.Event) (*machine.Reduced, error) { return r.reduce(events), nil })
+		func(events []session.Event) (*machine.Reduced, error) { return r.reduce(r.st.Session, events), nil })
 }
 
-// reduce runs the session's reducers for events.
-func (r *Runner) reduce(events []session.Event) *machine.Reduced {
-	return Reduce(r.s, r.st.Session, events)
+// reduce runs the session's reducers for events. What fails is reported with the step that takes it.
+func (r *Runner) reduce(st session.State, events []session.Event) *machine.Reduced {
+	made := reduced(r.s, st, events)
+	if made.Error != nil {
+		r.unreported = append(r.unreported, *made.Error)
+	}
+	return made
+}
+
+// report calls the function of [session.Session.OnReducerError]. It may panic, which loses nothing: the step
+// that the errors belong to is recorded.
+func (r *Runner) report() {
+	for len(r.unreported) > 0 {
+		e := r.unreported[0]
+		r.unreported = r.unreported[1:]
+		session.DriverOf(r.s).Report(e)
+	}
 }

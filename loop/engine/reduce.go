@@ -10,6 +10,15 @@ import (
 // Reduce runs the reducers of s for events, as one transaction; each event sees the changes of those before
 // it. If a reducer fails, the callback of s is called at once. The session itself does not change.
 func Reduce(s *session.Session, st session.State, events []session.Event) *machine.Reduced {
+	r := reduced(s, st, events)
+	if r.Error != nil {
+		session.DriverOf(s).Report(*r.Error)
+	}
+	return r
+}
+
+// reduced is Reduce without the callback.
+func reduced(s *session.Session, st session.State, events []session.Event) *machine.Reduced {
 	var all []reducer.Op
 	for _, ev := range events {
 		ops, failed := session.DriverOf(s).Reduce(st, ev)
@@ -23,7 +32,6 @@ func Reduce(s *session.Session, st session.State, events []session.Event) *machi
 				Message: fault.Scrub(err.Error()),
 				Cause:   err}
 		}
-		session.DriverOf(s).Report(*failed)
 		return &machine.Reduced{Error: failed}
 	}
 	return &machine.Reduced{Ops: all}
@@ -41,9 +49,18 @@ func Hears(s *session.Session) (names []string) {
 
 // Heard runs the reducers of s for notices, each as its own transaction, and returns the contents of a
 // [machine.ReducersRan] event.
-func Heard(s *session.Session, st session.State, notices []machine.Notice) (all []machine.Reduced) {
+func Heard(s *session.Session, st session.State, notices []machine.Notice) []machine.Reduced {
+	return heard(st, notices, func(st session.State, events []session.Event) *machine.Reduced {
+		return Reduce(s, st, events)
+	})
+}
+
+// heard is Heard with the function that runs the reducers.
+func heard(st session.State, notices []machine.Notice,
+	reduce func(session.State, []session.Event) *machine.Reduced,
+) (all []machine.Reduced) {
 	for _, n := range notices {
-		reduced := Reduce(s, st, []session.Event{n.Event})
+		reduced := reduce(st, []session.Event{n.Event})
 		if next, err := st.Apply(reduced.Ops); reduced.Error == nil && err == nil {
 			st = next
 		}

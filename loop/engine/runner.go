@@ -65,6 +65,8 @@ type Runner struct {
 	asked *machine.Effect
 	// refused is the error of a reducer behind exhaustion, as it was returned in this process, or nil.
 	refused *fault.ReducerError
+	// unreported are the errors of reducers that OnReducerError has yet to be told of.
+	unreported []fault.ReducerError
 	// begun are the calls of the current reply, by index, that began and have no outcome.
 	begun []int
 	// opening is what a run begins with that was given its input; nil once it has begun.
@@ -362,7 +364,7 @@ func (r *Runner) settle(at time.Time, effects []machine.Effect) ([]machine.Effec
 		switch effects[last].Kind {
 		case machine.Reduce:
 			more, err = r.step(machine.Event{Kind: machine.ReducersRan, At: at,
-				Reductions: Heard(r.s, r.st.Session, r.st.Notices)})
+				Reductions: heard(r.st.Session, r.st.Notices, r.reduce)})
 		case machine.AskPerson:
 			r.reading = nil // people take long, and many runs may wait for them; what it has is decoded again
 			return effects, nil
@@ -421,6 +423,7 @@ func (r *Runner) step(ev machine.Event) ([]machine.Effect, error) {
 	if r.record != nil {
 		r.record(ev, effects, *r.st)
 	}
+	r.report()
 	return effects, nil
 }
 
