@@ -36,7 +36,9 @@ func TestAChoiceThatCannotBeIsRefused(t *testing.T) {
 	for want, cfg := range map[string]loop.Config{
 		`tool_choice: there is no tool "book": name one of Tools (book_room), or leave it empty`: {Tools: bookRoom(t, booked), ToolChoice: "book"},
 		"tool_choice: there is no tool to call: give Tools, or leave it empty":                   {ToolChoice: message.AnyTool},
-		"stop[1]: is empty: remove it": {Stop: []string{"END", ""}},
+		"calls_only: there is no tool to call: give Tools, or leave it off":                      {CallsOnly: true},
+		"tool_choice: none: calls are the answer (calls_only): leave it empty":                   {CallsOnly: true, Tools: bookRoom(t, booked), ToolChoice: message.NoTool},
+		"stop[1]: is empty: remove it":                                                           {Stop: []string{"END", ""}},
 	} {
 		assert.EqualError(t, cfg.Validate(), want)
 	}

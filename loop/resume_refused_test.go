@@ -129,7 +129,7 @@ func TestAResumedRunNeedsTheSchemaOfItsAnswer(t *testing.T) {
 	assert.True(t, j.Unfinished())
 	_, _, err = fixture.ResumeRunner(fixture.In(newSession(t), j), loop.Config{})
 	require.EqualError(t, err, missing)
-	_, err = fixture.Resume(t.Context(), looptest.NewModel(), fixture.In(newSession(t), j), loop.Config{Output: typed.Schema(), CallsOnly: true})
+	_, err = fixture.Resume(t.Context(), looptest.NewModel(), fixture.In(newSession(t), j), loop.Config{Output: typed.Schema(), CallsOnly: true, Tools: bookRoom(t, booked)})
 	require.EqualError(t, err, "loop: the resumed run began with Config.CallsOnly false: set it so")
 	model := looptest.NewModel(looptest.Say("two"), looptest.Say(`{"nights": 2}`))
 	result, err := fixture.Resume(t.Context(), model, fixture.In(newSession(t), j), loop.Config{Output: typed.Schema()})

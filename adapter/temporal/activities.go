@@ -49,7 +49,7 @@ func (a *agent) begin(in order) begun {
 			b.Offered = engine.Offer{Tools: tools, Output: output}.Size()
 		}
 		if err == nil {
-			err = engine.Offer{Tools: tools}.CheckChoice(in.Config.ToolChoice)
+			err = engine.Offer{Tools: tools, CallsOnly: in.Config.CallsOnly}.CheckChoice(in.Config.ToolChoice)
 		}
 		if err == nil && !in.Config.Single {
 			err = a.lacks(b.Policy)

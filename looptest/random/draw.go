@@ -164,6 +164,9 @@ func (c *Case) drawConfig(d dice) {
 	if d.one(10) {
 		cfg.ToolChoice = pick(d, message.AnyTool, message.NoTool, message.ToolChoice(c.Tools[0].Name))
 	}
+	if cfg.CallsOnly && cfg.ToolChoice == message.NoTool { // which is refused
+		cfg.ToolChoice = ""
+	}
 }
 
 var toolNames = []string{"pay", "look_up", "send"}
