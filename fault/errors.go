@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/chain"
 	"github.com/retake-go/retake/internal/several"
 )
@@ -56,7 +57,7 @@ func (e *ReducerError) Error() string { return fmt.Sprintf("reducer %q: %s", e.R
 // Unwrap returns the error the reducer returned.
 func (e *ReducerError) Unwrap() error { return e.Cause }
 
-func joinIssues(issues []Issue) string { return cmp.Or(several.Joined(issues), "no issues given") }
+func joinIssues(issues []Issue) string { return cmp.Or(canon.Visible(several.Joined(issues)), "no issues given") }
 
 // ClassError gives an error a class, built-in or the user's own. A tool, a model or a try returns it. With a
 // class of the transport plane it says what [TransportError] says. With any other it is of the correction
@@ -77,7 +78,7 @@ func (e *ClassError) Error() string {
 	if e.Cause == nil {
 		return string(e.Class)
 	}
-	return string(e.Class) + ": " + e.Cause.Error()
+	return string(e.Class) + ": " + canon.Visible(e.Cause.Error())
 }
 
 // Unwrap returns the cause.

@@ -3,6 +3,7 @@ package fault
 import (
 	"fmt"
 
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/chain"
 )
 
@@ -20,9 +21,9 @@ type PanicError struct {
 // Error has the value of the panic, and names the tool.
 func (e *PanicError) Error() string {
 	if e.Tool == "" {
-		return fmt.Sprintf("panic: %v", e.Value)
+		return canon.Visible(fmt.Sprintf("panic: %v", e.Value))
 	}
-	return fmt.Sprintf("tool %q panicked: %v", e.Tool, e.Value)
+	return canon.Visible(fmt.Sprintf("tool %q panicked: %v", e.Tool, e.Value))
 }
 
 // Unwrap returns the error that a tool panicked with; nil for other panics.

@@ -3,9 +3,7 @@ package fault
 import (
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/retake-go/retake/internal/canon"
@@ -266,7 +264,7 @@ func Scrub(s string) string {
 		s = s[:maxLine] // a key that is cut is left out by how it begins
 	}
 	s = withoutKeys(strings.Join(strings.Fields(dumped.without(strings.ToValidUTF8(s, ""))), " "))
-	s = escapeInvisible(s)
+	s = canon.Visible(s)
 	if cut {
 		s += "…"
 	}
@@ -467,22 +465,4 @@ func looksRandom(s string) bool {
 		return digits >= 16
 	}
 	return 3*turns >= letters && letters >= 8 || letters >= 32 && letters == len(s)
-}
-
-// escapeInvisible writes invisible characters as escapes: control characters, marks of direction.
-func escapeInvisible(s string) string {
-	graphic := func(r rune) bool { return unicode.IsGraphic(r) && r != utf8.RuneError }
-	if strings.IndexFunc(s, func(r rune) bool { return !graphic(r) }) < 0 {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		if graphic(r) {
-			b.WriteRune(r)
-		} else {
-			quoted := strconv.QuoteRuneToASCII(r)
-			b.WriteString(quoted[1 : len(quoted)-1])
-		}
-	}
-	return b.String()
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/chain"
 )
 
@@ -26,7 +27,7 @@ func (e *TransportError) Error() string {
 	if e.Cause == nil {
 		return class
 	}
-	return class + ": " + e.Cause.Error()
+	return class + ": " + canon.Visible(e.Cause.Error())
 }
 
 // Unwrap returns the cause.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/internal/typed"
 	"github.com/retake-go/retake/loop/engine"
@@ -69,7 +70,7 @@ type RetryExhaustedError struct {
 // Error returns what gave up, at which attempt, why, and the last failure. That of a recorded end also says
 // so, and when it was.
 func (e *RetryExhaustedError) Error() string {
-	text := e.ended()
+	text := canon.Visible(e.ended())
 	if !e.Recorded.IsZero() {
 		text += " (the recorded end of " + e.Recorded.UTC().Format(time.RFC3339) + "; nothing was done now)"
 	}
@@ -281,9 +282,9 @@ func (e *RetryExhaustedError) Format(to fmt.State, verb rune) {
 	rows := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	fmt.Fprint(rows, "\n  action\tattempt\tplane\tfailure\tdecision\tissues")
 	for _, a := range e.Attempts {
-		fmt.Fprintf(rows, "\n  %s\t%d of %s\t%s\t%s\t%s\t%s", cmp.Or(a.Action, "answer"), a.Attempt,
+		fmt.Fprintf(rows, "\n  %s\t%d of %s\t%s\t%s\t%s\t%s", cell(cmp.Or(a.Action, "answer")), a.Attempt,
 			bound(a.MaxAttempts),
-			a.Plane, cmp.Or(string(a.Class), "none"), decision(a), issuesLine(a))
+			a.Plane, cmp.Or(string(a.Class), "none"), decision(a), cell(issuesLine(a)))
 	}
 	_ = rows.Flush() // a strings.Builder does not fail
 	for line := range strings.Lines(table.String()) {
@@ -304,6 +305,9 @@ func decision(a session.Attempt) string {
 	}
 	return string(a.Reason)
 }
+
+// cell returns a text as one line without tabs.
+func cell(text string) string { return canon.Visible(strings.Join(strings.Fields(text), " ")) }
 
 // shownIssues is how many issues of an attempt the table shows.
 const shownIssues = 3

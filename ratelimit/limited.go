@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/chain"
 )
 
@@ -21,7 +22,7 @@ func (e *LimitedError) Error() string {
 	if e.Err == nil {
 		return "ratelimit: a LimitedError without an Err"
 	}
-	return e.Err.Error()
+	return canon.Visible(e.Err.Error())
 }
 
 // Unwrap returns Err.

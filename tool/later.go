@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/chain"
 )
 
@@ -34,7 +35,7 @@ func (e *LaterError) Error() string {
 	if e.Cause == nil {
 		return "try later"
 	}
-	return "try later: " + e.Cause.Error()
+	return "try later: " + canon.Visible(e.Cause.Error())
 }
 
 // Unwrap returns the cause.

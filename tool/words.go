@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/several"
 )
 
@@ -22,7 +23,7 @@ type AskAgainError struct {
 }
 
 // Error lists the issues on one line.
-func (e *AskAgainError) Error() string { return "ask again: " + several.Joined(said(e.Issues)) }
+func (e *AskAgainError) Error() string { return "ask again: " + canon.Visible(several.Joined(said(e.Issues))) }
 
 // Failure is the error as the core sees it.
 func (e *AskAgainError) Failure() fault.Failure {
@@ -61,4 +62,4 @@ type FailedError struct {
 }
 
 // Error is the text.
-func (e *FailedError) Error() string { return e.Text }
+func (e *FailedError) Error() string { return canon.Visible(e.Text) }

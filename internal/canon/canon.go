@@ -15,7 +15,9 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
@@ -166,6 +168,25 @@ func tooDeep(raw []byte, depth int) int {
 
 // UTF8 returns s with invalid UTF-8 replaced by U+FFFD, because JSON has no form for it.
 func UTF8[S ~string](s S) S { return S(strings.ToValidUTF8(string(s), "\uFFFD")) }
+
+// Visible writes the invisible characters of a text for people as escapes: control characters, such as those
+// that begin the escape codes of terminals, and marks of direction. Line breaks and tabs stay.
+func Visible(s string) string {
+	visible := func(r rune) bool { return unicode.IsGraphic(r) && r != utf8.RuneError || r == '\n' || r == '\t' }
+	if strings.IndexFunc(s, func(r rune) bool { return !visible(r) }) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if visible(r) {
+			b.WriteRune(r)
+		} else {
+			quoted := strconv.QuoteRuneToASCII(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+	}
+	return b.String()
+}
 
 // Cut shortens s to limit bytes without splitting a character. It ends in "…" if there is room for that.
 func Cut(s string, limit int) string {
