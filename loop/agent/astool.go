@@ -53,7 +53,7 @@ func asTool(
 	name, description string, model loop.Model, cfg loop.Config, opts []loop.Option, more ...tool.Option,
 ) (*tool.Tool, error) {
 	l, err := loop.New(model, cfg, opts...)
-	if err == nil && cfg.CallsOnly {
+	if cfg.CallsOnly {
 		err = errors.New("calls_only: nobody runs the calls of an agent that is a tool: leave it out")
 	}
 	if err != nil {
