@@ -324,3 +324,13 @@ func TestWordsOfRawSchemas(t *testing.T) {
 		require.ErrorContains(t, err, told)
 	}
 }
+
+func TestAnAlternativeThatNothingFitsIsNotOffered(t *testing.T) {
+	s, err := schema.Compile([]byte(`{"properties":{"a":{"anyOf":[{"anyOf":[{"not":{}},{"type":"string"}]},{"type":"null"}]},
+		"b":{"anyOf":[false,{"type":"object","properties":{"c":{"type":"string"}},"required":["c"]}]},"c":{"anyOf":[false,false]}}}`))
+	require.NoError(t, err)
+	assert.Equal(t, []string{
+		"a: expected string or null, got integer [type schema]", "b/c: required, expected string [required schema]",
+		"c: expected nothing here, got integer [false schema]",
+	}, lines(s.Check([]byte(`{"a":3,"b":{},"c":1}`))))
+}

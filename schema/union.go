@@ -11,6 +11,7 @@ import (
 // reduce says what is wrong with a value that fits none of several alternatives, without listing all issues
 // of all alternatives:
 //
+//   - Alternatives that nothing fits are left out, where there are others.
 //   - If each alternative has one issue, at this very place, they are joined: "string or null".
 //   - Alternatives for another kind of value, or for another constant, are set aside. If one alternative is
 //     left, its issues are the answer.
@@ -31,6 +32,10 @@ func (f *collector) reduce(rule string, refused []failure, ends []int) []failure
 	}
 	if !f.spend(2 * total) {
 		return refused[:1] // what is told does not matter then
+	}
+	isNone := func(list []failure) bool { return len(list) == 1 && list[0].rule == "false" && list[0].isOf(f.v) }
+	if some := slices.DeleteFunc(slices.Clone(all), isNone); len(some) > 0 && len(some) < len(all) {
+		all, refused = some, slices.Concat(some...)
 	}
 	if isJoined(all, f.v) {
 		return []failure{joined(rule, refused)}
