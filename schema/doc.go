@@ -49,7 +49,7 @@
 //     (32 on 386)
 //   - a type with a JSON or text decoder of its own is read by that decoder, from canonical JSON
 //   - what the methods JSONSchema and JSONSchemaExtend of a type say is told to models, and holds
-//   - constraints in a `jsonschema` tag hold too, beside the rules
+//   - constraints in a `jsonschema` tag hold too, beside the rules; a tag of plain words is a description
 //   - `retake:"echo"` on a field lets issues show the value that was received (at most 100 bytes)
 //   - the model is told the number or boolean that a rule refused ("expected at most 30, got 40");
 //     `retake:"noecho"` on a field leaves it at the kind
