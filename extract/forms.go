@@ -86,6 +86,8 @@ const (
 	formApostrophe Form = "apostrophe"
 	// formTokenQuotes: a string between control tokens, <escape> or <|"|>, as Gemma writes it.
 	formTokenQuotes Form = "token_quotes"
+	// formSmartQuotes: a string in “quotation marks” as word processors set them.
+	formSmartQuotes Form = "smart_quotes"
 	// formTripleQuotes: a string in triple quotes.
 	formTripleQuotes Form = "triple_quotes"
 	// formPythonLiteral: True, False or None.
@@ -134,6 +136,7 @@ var repairs = []struct {
 	{formSingleQuotes, syntax.Quotes},
 	{formApostrophe, syntax.Quotes},
 	{formTokenQuotes, syntax.Quotes},
+	{formSmartQuotes, syntax.Quotes},
 	{formTripleQuotes, syntax.Quotes},
 	{formPythonLiteral, syntax.PythonWords},
 	{formPythonNumber, syntax.Numbers},

@@ -174,7 +174,7 @@ func (r *reader) value(parent, last int) (n int, ok bool) {
 		return r.nest(object, parent, last, (*reader).object)
 	case c == '[' || c == '(':
 		return r.nest(list, parent, last, (*reader).list)
-	case c == '"' || c == '\'':
+	case c == '"' || c == '\'' || r.has(smartQuote):
 		n = r.open(str, parent, last)
 		return n, r.string(c) && r.close(n)
 	case isDigit(c) || c == '-' || c == '+' || c == '.':

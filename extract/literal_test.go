@@ -22,6 +22,8 @@ func TestLiterals(t *testing.T) {
 			append(kinds("single_quotes", 3), kinds("apostrophe", 3)...)},
 		{"token_quotes", `{"a": <escape>say "x" \n<escape>, "b": [<|"|>{y}<|"|>, <escape><escape>]}`, `{"a":"say \"x\" \\n","b":["{y}",""]}`,
 			kinds("token_quotes", 3)},
+		{"smart_quotes", `{“a”: “say "x"\n‘y’”, b: [“”]}`, `{"a":"say \"x\"\n‘y’","b":[""]}`,
+			append(kinds("smart_quotes", 3), kinds("unquoted_key", 1)...)},
 		{"triple_quotes", "{\"a\": '''x\n\"y\"'''}", `{"a":"x\n\"y\""}`, kinds("triple_quotes", 1)},
 		{"python_literal", `{"a": True, "b": [None, False]}`, `{"a":true,"b":[null,false]}`, kinds("python_literal", 3)},
 		{"python_number", `{"a": [+5, .5, 5., 1_000, -.5e3]}`, `{"a":[5,0.5,5.0,1000,-0.5e3]}`, kinds("python_number", 5)},

@@ -63,7 +63,7 @@ func (r *reader) key() bool {
 func (r *reader) keyName() bool {
 	c := r.peek()
 	switch {
-	case c == '"' || c == '\'':
+	case c == '"' || c == '\'' || r.has(smartQuote):
 		return r.string(c)
 	case isNameStart(c):
 		start := r.pos
@@ -71,6 +71,9 @@ func (r *reader) keyName() bool {
 		if constants[name] != "" || r.peek() == '(' {
 			r.pos = start
 			return r.unexpected()
+		}
+		if !isPlain(name) {
+			return r.unfit(start)
 		}
 		r.repaired(formUnquotedKey, start)
 		return r.quote(name, start)

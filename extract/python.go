@@ -2,6 +2,8 @@ package extract
 
 import (
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/retake-go/retake/fault"
 )
@@ -63,7 +65,18 @@ func (r *reader) keyword() bool {
 		return r.unexpected()
 	}
 	r.pos++
+	if !isPlain(name) {
+		return r.fail(fault.RuleSyntax, start)
+	}
 	return r.quote(name, start)
+}
+
+// isPlain reports whether a name has no quotation marks, spaces and invisible characters beyond ASCII.
+func isPlain(name string) bool {
+	isOdd := func(v rune) bool {
+		return v >= utf8.RuneSelf && v != utf8.RuneError && !unicode.In(v, unicode.L, unicode.M, unicode.N)
+	}
+	return strings.IndexFunc(name, isOdd) < 0
 }
 
 // name reads an identifier, without Markdown's backslashes before underscores.

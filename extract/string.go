@@ -10,11 +10,17 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
+// smartQuote opens a string in quotation marks as word processors set them, and smartEnd closes it.
+const smartQuote, smartEnd = "“", "”"
+
 // string reads a string in quotes, and writes it as JSON.
 func (r *reader) string(quote byte) bool {
 	start := r.pos
 	closer := r.src[start : start+1]
-	if rest := r.src[start:r.stop()]; len(rest) >= 3 && rest[1] == quote && rest[2] == quote {
+	if r.has(smartQuote) {
+		closer, quote = smartEnd, '"'
+		r.repaired(formSmartQuotes, start)
+	} else if rest := r.src[start:r.stop()]; len(rest) >= 3 && rest[1] == quote && rest[2] == quote {
 		closer = rest[:3]
 		r.repaired(formTripleQuotes, start)
 	} else if quote == '\'' {
@@ -29,7 +35,7 @@ func (r *reader) string(quote byte) bool {
 			r.lastString, r.afterString = start, r.pos
 			return quoteAs(r, r.said, start)
 		}
-		if r.pos < r.stop() && !r.char(quote, len(closer) == 3) {
+		if r.pos < r.stop() && !r.char(quote, len(closer) == 3 && closer != smartEnd) {
 			return false
 		}
 	}
