@@ -71,6 +71,8 @@ var formCases = []struct {
 		"add {\"a\":\"x\"} name_then_arguments\nplay {} name_then_arguments", "name_then_arguments"},
 	{"recipient_before_channel", `<|start|>assistant to=functions.add<|channel|>commentary <|constrain|>json<|message|>{"a": 1}<|call|>`,
 		`add {"a":1} name_then_arguments`, "name_then_arguments"},
+	{"recipient_before_two_words", `<|start|>assistant to=functions.add<|channel|>commentary json<|message|>{"a": 1}<|call|>`, `add {"a":1} name_then_arguments`, "name_then_arguments"},
+	{"recipient_and_json", `<|channel|>commentary to=functions.add json<|message|>{"a": 1}<|call|>`, `add {"a":1} name_then_arguments`, "name_then_arguments"},
 	{"recipient_and_code", `<|channel|>commentary to=functions.add code<|message|>{"a": 1}<|call|>`, `add {"a":1} name_then_arguments`, "name_then_arguments"},
 	{"call_id_token", `[TOOL_CALLS]add[CALL_ID]x1y2z3a4b[ARGS]{"a": 1}[TOOL_CALLS]play[CALL_ID]x1y2z3a4c[ARGS]{}`,
 		"add {\"a\":1} name_then_arguments\nplay {} name_then_arguments", "name_then_arguments"},

@@ -86,15 +86,18 @@ func argumentsAfter(text string, pos int) int {
 	return -1
 }
 
-// tokenWords may follow a control token before arguments, and codeWord may precede one.
-var tokenWords = [...]string{"json", "code", "commentary"}
-
-const codeWord = "code<|"
+// tokenWords may follow a control token before arguments, and typeWords may precede one.
+var (
+	tokenWords = [...]string{"json", "code", "commentary json<|", "commentary"}
+	typeWords  = [...]string{"json<|", "code<|"}
+)
 
 // skipMarks skips a few control tokens and fences, and the words beside them.
 func skipMarks(text string, pos int) int {
-	if strings.HasPrefix(text[pos:], codeWord) {
-		pos += len(codeWord) - len("<|")
+	for _, word := range typeWords {
+		if strings.HasPrefix(text[pos:], word) {
+			pos += len(word) - len("<|")
+		}
 	}
 	for range 3 {
 		if pos >= len(text) || text[pos] == '{' {
@@ -119,7 +122,7 @@ func behindToken(text string, m mark, pos int) int {
 	}
 	for _, word := range tokenWords {
 		if strings.HasPrefix(text[pos:], word) {
-			return pos + len(word)
+			return pos + len(strings.TrimSuffix(word, "<|"))
 		}
 	}
 	return pos
