@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 
@@ -127,13 +128,37 @@ func (in *reader) native(checked *Call, c *message.Call) {
 	native := in.settings.of(t.name).Native
 	if checked.Arguments == nil && allowed(native) {
 		in.work.Read(len(text))
-		if value, repairs, _ := extract.Value(text, in.settings.options()); value != nil {
+		value, repairs, _ := extract.Value(text, in.settings.options())
+		if value != nil && in.isAlone(value, text, repairs) {
 			checked.Repairs = kept(native, repairs)
 			in.check(checked, t, value)
 		}
 	}
 	in.unquote(checked, t, native, 0)
 }
+
+// isAlone reports whether no other object follows the arguments that were read from a text. A provider that
+// merges several calls gives their arguments one after the other.
+func (in *reader) isAlone(value []byte, text string, repairs []extract.Repair) bool {
+	if len(repairs) == 0 || repairs[len(repairs)-1].Kind != prose {
+		return true
+	}
+	rest := text[repairs[len(repairs)-1].Offset:]
+	if len(rest) == len(text) {
+		return true
+	}
+	in.work.Read(len(rest))
+	other, _, broken := extract.Value(rest, in.settings.options())
+	if broken != nil || other == nil || other[0] != '{' {
+		return broken == nil
+	}
+	one, _ := canon.JSON(value)
+	two, _ := canon.JSON(other)
+	return bytes.Equal(one, two)
+}
+
+// prose is the kind of repair that drops text before or after a value.
+const prose = extract.Form("prose")
 
 // found checks a call that was found in a text.
 func (in *reader) found(checked *Call, text string, c *extract.Call) {

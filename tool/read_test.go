@@ -51,6 +51,20 @@ func tellAll(r tool.Calls) []string {
 	return out
 }
 
+// A provider that merges the calls of a reply into one gives their arguments one after the other.
+func TestArgumentsOfSeveralCallsAreNotTakenForThoseOfOne(t *testing.T) {
+	set := defaults()
+	set.Native = policy.RepairsNote
+	read := func(arguments string) []string {
+		return tellAll(hotel(t).Read(message.Reply{Calls: []message.Call{{ID: "x", Name: "book.room", Arguments: arguments}}}, set))
+	}
+	alone := "tool_validation [(whole): expected one JSON value and nothing after it]"
+	assert.Equal(t, []string{"x book.room  " + alone}, read(`{"nights":2,"city":"Lisbon"}{"nights":3,"city":"Porto"}`))
+	assert.Equal(t, []string{"x book.room  " + alone}, read("{\"nights\":2,\"city\":\"Lisbon\"}\n{'nights':3,'city':'Por"))
+	assert.Equal(t, []string{`x book.room {"city":"Lisbon","nights":2} (prose)`}, read(`{"nights":2,"city":"Lisbon"}{"city":"Lisbon", "nights":2}`))
+	assert.Equal(t, []string{`x book.room {"city":"Lisbon","nights":2} (prose)`}, read(`{"nights":2,"city":"Lisbon"} {done} [1]`))
+}
+
 func TestReadNativeCalls(t *testing.T) {
 	cases := map[string]struct {
 		calls []message.Call
