@@ -45,7 +45,7 @@ var anything = &node{Schema: &jsonschema.Schema{}}
 // inner is the subschema that stores a value in its place: what a reference leads to, or the alternative to
 // null; nil where the schema itself does.
 func (n *node) inner(to *variable) *node {
-	if n.ref == nil && to.pointer && len(n.any) == 2 && n.any[1].types == kindNull {
+	if n.ref == nil && to.null && len(n.any) == 2 && n.any[1].types == kindNull {
 		return n.any[0]
 	}
 	return n.ref
@@ -104,7 +104,7 @@ func (f *collector) store(n *node, child value) {
 // is the struct around the variable.
 func (f *collector) bind(n *node, v value, at *spot, to reflect.Value, around any) {
 	kinds := classes[at.class].kinds
-	isNull := v.kind == kindNull && at.pointer
+	isNull := v.kind == kindNull && at.null
 	if isNull || kinds != 0 && kinds&v.kind == 0 {
 		if fits, _ := f.judge(n, v, f.scope, nil); fits && !isNull {
 			f.decline(v, "type", at.class.jsonType())

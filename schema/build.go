@@ -69,7 +69,7 @@ func build(t reflect.Type) (*jsonschema.Schema, *goType, error) {
 // spot is a place of a type. It notes the rules.
 func (b *builder) spot(t reflect.Type, rules *ruleSet) *spot {
 	base, pointer := indirect(t)
-	at := &spot{typ: base, class: classOf(base), pointer: pointer, issues: has(base, issuerType)}
+	at := &spot{typ: base, class: classOf(base), pointer: pointer, null: pointer, issues: has(base, issuerType)}
 	kind := base.Kind().String()
 	if at.class == classText || at.class == classOpaque {
 		kind = base.String()
@@ -276,17 +276,17 @@ func sizedByMachine(t reflect.Type) bool {
 // nullable lets a value be null too.
 func nullable(n *jsonschema.Schema) *jsonschema.Schema {
 	isPlain := n.Ref == "" && n.Not == nil && n.AnyOf == nil && n.AllOf == nil && n.OneOf == nil
+	if isPlain && n.Enum != nil && !slices.Contains(n.Enum, nil) {
+		n.Enum = append(n.Enum, nil)
+	}
 	switch {
-	case isPlain && n.Type == "":
-		return n // anything, null included
+	case isPlain && n.Type == "", len(n.AnyOf) > 0 && n.AnyOf[len(n.AnyOf)-1].Type == "null":
+		return n // null is included
 	case !isPlain || n.Const != nil:
 		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{n, {Type: "null"}}}
 	}
 	setExtra(n, "type", []string{n.Type, "null"})
 	n.Type = ""
-	if n.Enum != nil {
-		n.Enum = append(n.Enum, nil)
-	}
 	return n
 }
 

@@ -146,6 +146,7 @@ type spot struct {
 	typ     reflect.Type // without pointers
 	class   class
 	pointer bool
+	null    bool    // null may stand, and stores nothing
 	issues  bool    // it has a method Issues
 	rules   []*rule // those of the value that the schema does not judge
 	rounded []*rule // these, and those that a number may break when it is rounded

@@ -43,9 +43,16 @@ func (b *builder) structNode(path string, v variant, l *layout) (*jsonschema.Sch
 		if err != nil {
 			return nil, fmt.Errorf("schema: %s: %w", path+"."+f.goName, err)
 		}
-		if said := notes.members[f.name]; said != nil {
+		said := notes.members[f.name]
+		if texts.nullable {
+			said = saidOver(said.OneOf[0]) // the library tells null as the other alternative
+		}
+		if said != nil {
 			said.Title, said.Description = texts.title, cmp.Or(texts.description, said.Description)
 			annotate(node, said)
+		}
+		if texts.nullable && !(checked && f.rules.requires()) {
+			node, at.null = nullable(node), true
 		}
 		if err := contradiction(node); err != nil {
 			return nil, fmt.Errorf("schema: %s: %w", path+"."+f.goName, err)

@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -32,8 +31,11 @@ var keywordName = regexp.MustCompile(`^[a-zA-Z_$]+$`)
 // joinedWords are words with "|" between them, as other libraries write an enumeration.
 var joinedWords = regexp.MustCompile(`^\w[\w -]*(\|\w[\w -]*)+$`)
 
-// tagTexts are the texts of a `jsonschema` tag.
-type tagTexts struct{ title, description string }
+// tagTexts are the texts of a `jsonschema` tag, and whether it lets null stand.
+type tagTexts struct {
+	title, description string
+	nullable           bool
+}
 
 // readTag reads the texts of a `jsonschema` tag, which the schema library cuts at a comma: a part that is no
 // keyword belongs to the text before it, and a tag of plain words is a description. A constraint that the
@@ -49,10 +51,9 @@ func readTag(tag string, t reflect.Type) (texts tagTexts, err error) {
 	for _, part := range tagParts(tag) {
 		name, value, hasValue := strings.Cut(part, "=")
 		switch {
-		case part == "nullable" && t.Kind() != reflect.Pointer:
-			return texts, errors.New("jsonschema tag: nullable needs a pointer, which null can stand for")
 		case slices.Contains(tagWords, part):
 			text, last = &texts.description, ""
+			texts.nullable = texts.nullable || part == "nullable"
 		case !hasValue || !keywordName.MatchString(name):
 			if text == nil {
 				return texts, strayPart(part, before, last)

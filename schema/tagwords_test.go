@@ -97,12 +97,6 @@ func TestAConstraintOfATagThatWouldBeLostIsAnError(t *testing.T) {
 	}
 	{
 		type In struct {
-			A string `json:"a" jsonschema:"nullable"`
-		}
-		lost[In](t, `schema: In.A: jsonschema tag: nullable needs a pointer, which null can stand for`)
-	}
-	{
-		type In struct {
 			A int `json:"a" jsonschema:"minimum=one"`
 		}
 		lost[In](t, `schema: In.A: jsonschema tag: "minimum=one" needs a number`)
@@ -131,4 +125,42 @@ func TestAnnotationsInTagsAreNoErrors(t *testing.T) {
 	}
 	_, err := schema.For[annotated]()
 	assert.NoError(t, err)
+}
+
+func TestNullStandsWhereATagSaysSo(t *testing.T) {
+	type inner struct {
+		X int `json:"x"`
+	}
+	type In struct {
+		A string         `json:"a" jsonschema:"nullable,minLength=2"`
+		B string         `json:"b" jsonschema:"nullable,enum=red,enum=blue"`
+		C []int          `json:"c" jsonschema:"description=Floors, from below,nullable" validate:"max=3"`
+		D inner          `json:"d" jsonschema:"nullable"`
+		E any            `json:"e" jsonschema:"nullable"`
+		F *string        `json:"f" jsonschema:"nullable,enum=red"`
+		G *inner         `json:"g" jsonschema:"nullable"`
+		H map[string]int `json:"h" jsonschema:"nullable" validate:"required"`
+	}
+	s, err := schema.For[In]()
+	require.NoError(t, err)
+	_, issues := s.Decode([]byte(`{"a":null,"b":null,"c":null,"d":null,"e":null,"f":null,"g":null,"h":{"x":1}}`))
+	assert.Empty(t, issues)
+	in, issues := s.Decode([]byte(`{"a":"ab","b":"red","c":[1],"d":{"x":1},"e":2,"f":"red","g":{"x":1},"h":{"x":1}}`))
+	assert.Empty(t, issues)
+	assert.Equal(t, In{"ab", "red", []int{1}, inner{1}, 2.0, in.F, &inner{1}, map[string]int{"x": 1}}, in)
+
+	_, issues = s.Decode([]byte(`{"a":"a","b":"green","c":"x","d":{"x":null},"e":2,"f":"blue","g":1,"h":null}`))
+	var told []string
+	for _, i := range issues {
+		told = append(told, i.String())
+	}
+	assert.Equal(t, []string{
+		"a: expected at least 2 characters, got string",
+		`b: expected one of "red", "blue", null, got string`,
+		"c: expected array of integers or null (at most 3 items), got string",
+		"d/x: expected integer, got null",
+		`f: expected one of "red", null, got string`,
+		"g: expected object (member: x) or null, got integer",
+		"h: expected object, got null",
+	}, told)
 }
