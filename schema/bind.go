@@ -193,7 +193,7 @@ func (f *collector) read(v value, at *spot, to reflect.Value) bool {
 	case classBytes, classText, classOpaque, classAny:
 		if json.Unmarshal(v.canonical(), to.Addr().Interface(), decodeOptions) != nil {
 			to.SetZero()
-			return f.decline(v, "format", decoderPhrase(at.typ))
+			return f.decline(v, "format", at.decoderPhrase())
 		}
 	case classString:
 		to.SetString(f.own(v.text()))
@@ -204,7 +204,7 @@ func (f *collector) read(v value, at *spot, to reflect.Value) bool {
 	case classFloat:
 		n, err := strconv.ParseFloat(v.text(), to.Type().Bits())
 		if err != nil {
-			return f.decline(v, "format", decoderPhrase(at.typ))
+			return f.decline(v, "format", at.decoderPhrase())
 		}
 		to.SetFloat(n)
 	case classStruct:

@@ -139,7 +139,7 @@ func (b *builder) base(path string, at *spot, rules *ruleSet, checked bool) (*js
 	if err == nil {
 		err = describeType(n, t)
 	}
-	if known := knownPhrase(t); known != "" && n.Description == "" && n.Format == "" {
+	if known := at.knownPhrase(); known != "" && n.Description == "" && n.Format == "" {
 		n.Description = strings.ToUpper(known[:1]) + known[1:] + "."
 	}
 	// An empty schema would be written as true, which not all providers read.

@@ -13,37 +13,39 @@ import (
 )
 
 // knownTypes says what is written for types with a decoder that everyone knows.
-var knownTypes = map[reflect.Type]string{
-	reflect.TypeFor[net.IP]():         rowOf("ip").words,
-	reflect.TypeFor[netip.Addr]():     rowOf("ip").words,
-	reflect.TypeFor[netip.Prefix]():   rowOf("cidr").words,
-	reflect.TypeFor[netip.AddrPort](): rowOf("tcp_addr").words,
-	reflect.TypeFor[big.Int]():        "a whole number",
-	reflect.TypeFor[big.Float]():      "a string that holds a number such as 1.5",
-	reflect.TypeFor[big.Rat]():        "a string that holds a number such as 1.5",
-}
+var knownTypes = sync.OnceValue(func() map[reflect.Type]string {
+	return map[reflect.Type]string{
+		reflect.TypeFor[net.IP]():         rowOf("ip").words,
+		reflect.TypeFor[netip.Addr]():     rowOf("ip").words,
+		reflect.TypeFor[netip.Prefix]():   rowOf("cidr").words,
+		reflect.TypeFor[netip.AddrPort](): rowOf("tcp_addr").words,
+		reflect.TypeFor[big.Int]():        "a whole number",
+		reflect.TypeFor[big.Float]():      "a string that holds a number such as 1.5",
+		reflect.TypeFor[big.Rat]():        "a string that holds a number such as 1.5",
+	}
+})
 
 // knownPhrase is what is written for a type, where that is known; every module has a UUID of its own.
-func knownPhrase(t reflect.Type) string {
-	if t.Name() == "UUID" && classOf(t) == classText {
+func (at *spot) knownPhrase() string {
+	if at.typ.Name() == "UUID" && at.class == classText {
 		return rowOf("@uuid").words
 	}
-	return knownTypes[t]
+	return knownTypes()[at.typ]
 }
 
-// decoderPhrase says what a type's own decoder reads, as far as that is known here.
-func decoderPhrase(t reflect.Type) string {
-	switch known := knownPhrase(t); {
+// decoderPhrase says what the decoder of a place reads, as far as that is known here.
+func (at *spot) decoderPhrase() string {
+	switch known := at.knownPhrase(); {
 	case known != "":
 		return known
-	case t == timeType:
+	case at.typ == timeType:
 		return rowOf("@date-time").words
-	case classOf(t) == classBytes:
+	case at.class == classBytes:
 		return "a base64 string"
-	case classOf(t) == classFloat: // of 32 bits
+	case at.class == classFloat: // of 32 bits
 		return "a number from -3.4e38 to 3.4e38"
 	}
-	return "a value that reads as " + t.Name()
+	return "a value that reads as " + at.typ.Name()
 }
 
 // nameIn is the name of a rule in an issue: the JSON Schema keyword where there is one, so that the same
