@@ -216,6 +216,9 @@ func (v value) key() key {
 
 // canonical is a value of a document, which was read, as canonical JSON. More options say what is escaped.
 func (v value) canonical(more ...jsontext.Options) []byte {
+	if v.kind&(kindObject|kindArray) == 0 && !v.escaped && more == nil {
+		return slices.Clone(v.raw()) // it is already
+	}
 	text, _ := jsontext.AppendFormat(nil, v.raw(), append(more, jsontext.ReorderRawObjects(true))...)
 	return text
 }
