@@ -20,8 +20,8 @@ import (
 type line struct {
 	sent   atomic.Int64
 	breaks atomic.Bool
-	// down is set while no answer comes.
-	down atomic.Bool
+	// down is set while no answer comes, and silent while nothing comes at all.
+	down, silent atomic.Bool
 }
 
 type wire struct {
@@ -36,6 +36,9 @@ func (w wire) Write(p []byte) (int, error) {
 
 func (w wire) Read(p []byte) (int, error) {
 	n, err := w.Conn.Read(p)
+	for err == nil && w.line.silent.Load() {
+		n, err = w.Conn.Read(p) // what came is lost, until the deadline
+	}
 	if err == nil && (w.line.breaks.Swap(false) || w.line.down.Load()) {
 		return 0, io.ErrUnexpectedEOF // the statement was done, and its answer is lost
 	}
@@ -138,4 +141,36 @@ func TestASessionOutlivesARestartOfItsServer(t *testing.T) {
 	require.NoError(t, <-restarted)
 	assert.Equal(t, "one\ntwo\n", whole(t, log))
 	require.NoError(t, log.Close())
+}
+
+// A server that is connected and stops answering is not waited for, even by a run, whose context has no
+// deadline.
+func TestAServerThatStopsAnsweringIsNotWaitedFor(t *testing.T) {
+	var l line
+	store, err := postgres.New(t.Context(), connectBy(t, &l), postgres.Settings{Lease: time.Second})
+	require.NoError(t, err)
+	log, err := store.Open(t.Context(), "order-42")
+	require.NoError(t, err)
+	require.NoError(t, log.Append(t.Context(), 0, []byte("one\n"), true))
+	store.SetPatience(100 * time.Millisecond)
+	l.silent.Store(true)
+	ended := make(chan error)
+	ctx := context.WithoutCancel(t.Context())
+	for n, does := range []func() error{
+		func() error { return log.Append(ctx, 4, []byte("two\n"), true) },
+		func() error { return log.Replace(ctx, 4, []byte("two\n")) },
+		func() error { _, err := store.List(ctx); return err },
+		func() error { _, err := store.Open(ctx, "order-43"); return err },
+		func() error { return store.Put(ctx, "order-42", answer("q1", "1")) },
+		store.Close,
+	} {
+		go func() { ended <- does() }()
+		select {
+		case err := <-ended:
+			require.ErrorContains(t, err, "the server did not answer within ", n)
+		case <-time.After(20 * time.Second):
+			t.Fatal("it waits for ever: ", n)
+		}
+	}
+	l.silent.Store(false)
 }

@@ -22,7 +22,7 @@ func (s *Store) Put(ctx context.Context, session string, item journal.Item) erro
 	if s.readOnly {
 		return failedInbox(session, journal.ErrReadOnly)
 	}
-	return failedInbox(session, s.patiently(ctx, func(again bool) error {
+	return failedInbox(session, s.patiently(ctx, func(ctx context.Context, again bool) error {
 		err := s.put(ctx, session, item)
 		if late, is := errors.AsType[*journal.AnsweredError](err); is && again && same(late.First, item) {
 			return nil // it was put before the connection broke
@@ -77,7 +77,7 @@ func same(a, b journal.Item) bool {
 // Items implements [journal.Inbox].
 func (s *Store) Items(ctx context.Context, session string) (items []journal.Item, err error) {
 	var all []journal.Item
-	err = s.patiently(ctx, func(bool) error {
+	err = s.patiently(ctx, func(ctx context.Context, _ bool) error {
 		rows, err := s.pool.Query(ctx, `SELECT `+columns+` FROM retake_item WHERE session = $1`, session)
 		if err == nil {
 			all, err = pgx.CollectRows(rows, itemOf)
@@ -101,7 +101,7 @@ func (s *Store) Remove(ctx context.Context, session string, item journal.Item) e
 	if s.readOnly {
 		return failedInbox(session, journal.ErrReadOnly)
 	}
-	return failedInbox(session, s.patiently(ctx, func(bool) error {
+	return failedInbox(session, s.patiently(ctx, func(ctx context.Context, _ bool) error {
 		_, err := s.pool.Exec(ctx, `DELETE FROM retake_item WHERE session = $1 AND kind = $2 AND key = $3`, session, item.Kind, item.Key)
 		return err
 	}))

@@ -27,7 +27,7 @@ func (l *log) take(ctx context.Context) error {
 			lease  = CASE WHEN ` + free + ` THEN excluded.lease  ELSE s.lease  END,
 			until  = CASE WHEN ` + free + ` THEN excluded.until  ELSE least(s.until, now() + s.lease) END
 		RETURNING holder = $2, until`
-	err := l.store.patiently(ctx, func(bool) error {
+	err := l.store.patiently(ctx, func(ctx context.Context, _ bool) error {
 		return l.store.pool.QueryRow(ctx, query, l.session, l.holder, l.store.owner, l.store.lease).Scan(&mine, &until)
 	})
 	if err == nil && !mine {
@@ -50,7 +50,7 @@ func (l *log) Close() error {
 		return nil
 	}
 	ctx := context.WithoutCancel(s.closing)
-	err := s.patiently(ctx, func(bool) error { return l.release(ctx) })
+	err := s.patiently(ctx, func(ctx context.Context, _ bool) error { return l.release(ctx) })
 	switch {
 	case err == nil || s.closing.Err() != nil:
 		return nil // the store has let it go
@@ -74,7 +74,9 @@ func (s *Store) lose(logs ...*log) {
 }
 
 // renew lets go of the journals that are held for nobody, and renews the leases of all others of the store.
-func (s *Store) renew(ctx context.Context) error {
+func (s *Store) renew(ctx context.Context) error { return within(ctx, s.patience, s.renewAll) }
+
+func (s *Store) renewAll(ctx context.Context) error {
 	s.mu.Lock()
 	lost := s.lost
 	s.lost = nil

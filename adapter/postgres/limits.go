@@ -60,7 +60,7 @@ func (l *Limits) Swap(ctx context.Context, scope string, version int64, value []
 // Limits tells how the scopes of a limiter are whose records are in the same database: see [NewLimits]. They
 // are sorted by name.
 func (s *Store) Limits(ctx context.Context) (all []limiter.Status, err error) {
-	err = s.patiently(ctx, func(bool) error {
+	err = s.patiently(ctx, func(ctx context.Context, _ bool) error {
 		rows, err := s.pool.Query(ctx, `SELECT scope, value FROM retake_limit ORDER BY scope`)
 		if err != nil {
 			return err

@@ -34,14 +34,14 @@ func (l *log) Append(ctx context.Context, at int64, lines []byte, _ bool) error 
 		return l.failed(journal.ErrReadOnly)
 	}
 	var done bool
-	err := l.store.patiently(ctx, func(again bool) (err error) {
+	err := l.store.patiently(ctx, func(ctx context.Context, again bool) (err error) {
 		if done, err = l.append(ctx, at, lines); err == nil && !done && again {
 			done, err = l.has(ctx, at, lines)
 		}
 		return err
 	})
 	if err == nil && !done {
-		err = l.change(ctx, at, func(tx pgx.Tx) error { return l.put(ctx, tx, at, lines) })
+		err = l.change(ctx, at, func(ctx context.Context, tx pgx.Tx) error { return l.put(ctx, tx, at, lines) })
 	}
 	return l.failed(err)
 }
@@ -71,7 +71,7 @@ func (l *log) Replace(ctx context.Context, at int64, lines []byte) error {
 	if l.store.readOnly {
 		return l.failed(journal.ErrReadOnly)
 	}
-	return l.failed(l.change(ctx, at, func(tx pgx.Tx) error {
+	return l.failed(l.change(ctx, at, func(ctx context.Context, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, `DELETE FROM retake_line WHERE session = $1`, l.session); err != nil {
 			return err
 		}
@@ -94,7 +94,11 @@ func (l *log) put(ctx context.Context, tx pgx.Tx, at int64, lines []byte) error 
 }
 
 // change runs a transaction for a journal that this owner holds and that ends at at. A torn line there goes.
-func (l *log) change(ctx context.Context, at int64, do func(pgx.Tx) error) error {
+func (l *log) change(ctx context.Context, at int64, do func(context.Context, pgx.Tx) error) error {
+	return within(ctx, slowly*l.store.patience, func(ctx context.Context) error { return l.transact(ctx, at, do) })
+}
+
+func (l *log) transact(ctx context.Context, at int64, do func(context.Context, pgx.Tx) error) error {
 	return pgx.BeginFunc(ctx, l.store.pool, func(tx pgx.Tx) error {
 		var end int64
 		err := tx.QueryRow(ctx, `SELECT size FROM retake_session WHERE session = $1 AND holder = $2 FOR UPDATE`, l.session, l.holder).Scan(&end)
@@ -107,7 +111,7 @@ func (l *log) change(ctx context.Context, at int64, do func(pgx.Tx) error) error
 		if err != nil {
 			return err
 		}
-		return do(tx)
+		return do(ctx, tx)
 	})
 }
 

@@ -24,8 +24,10 @@ import (
 type Store struct {
 	pool *pgxpool.Pool
 	// owner is the name of the store in its leases; lease is their length.
-	owner    string
-	lease    time.Duration
+	owner string
+	lease time.Duration
+	// patience is how long the server may take to answer a statement.
+	patience time.Duration
 	readOnly bool
 	// closing ends the renewal of leases.
 	closing context.Context
@@ -67,15 +69,18 @@ func (s Settings) Validate() error {
 }
 
 // New returns the store in the database of a pool, and makes its tables if they are not there: see [Schema].
-// Close it after the last session; the pool stays open.
+// Close it after the last session; the pool stays open. What the server does not answer within half a minute is
+// an error, whatever the context of a call says; to replace or delete a journal may take it ten.
 func New(ctx context.Context, pool *pgxpool.Pool, settings Settings) (*Store, error) {
 	if err := settings.Validate(); err != nil {
 		return nil, fmt.Errorf("postgres: %w", err)
 	}
-	if err := prepare(ctx, pool, settings.ReadOnly); err != nil {
+	err := within(ctx, patience, func(ctx context.Context) error { return prepare(ctx, pool, settings.ReadOnly) })
+	if err != nil {
 		return nil, fmt.Errorf("postgres: %w", err)
 	}
-	s := &Store{pool: pool, owner: rand.Text(), lease: cmp.Or(settings.Lease, usualLease), readOnly: settings.ReadOnly}
+	s := &Store{pool: pool, owner: rand.Text(), lease: cmp.Or(settings.Lease, usualLease), patience: patience,
+		readOnly: settings.ReadOnly}
 	s.closing, s.close = context.WithCancel(context.WithoutCancel(ctx))
 	if !s.readOnly {
 		s.keeping.Go(func() { s.keep(time.NewTicker(s.lease / renewals)) })
@@ -89,8 +94,10 @@ func (s *Store) Close() (err error) {
 		s.close()
 		s.keeping.Wait()
 		if !s.readOnly {
-			_, err = s.pool.Exec(context.WithoutCancel(s.closing), release+` WHERE owner = $1`, s.owner)
-			err = refused(err)
+			err = within(context.WithoutCancel(s.closing), s.patience, func(ctx context.Context) error {
+				_, err := s.pool.Exec(ctx, release+` WHERE owner = $1`, s.owner)
+				return refused(err)
+			})
 		}
 	})
 	return err
@@ -107,7 +114,7 @@ func (s *Store) List(ctx context.Context) ([]string, error) {
 
 // column returns the texts of a query with one column.
 func column(ctx context.Context, s *Store, query string) (all []string, err error) {
-	err = s.patiently(ctx, func(bool) error {
+	err = s.patiently(ctx, func(ctx context.Context, _ bool) error {
 		rows, err := s.pool.Query(ctx, query)
 		if err == nil {
 			all, err = pgx.CollectRows(rows, pgx.RowTo[string])
@@ -136,12 +143,30 @@ const (
 	longestPause  = 500 * time.Millisecond
 )
 
+// patience is how long a server may take to answer a statement, and slowly to replace a journal: one that is
+// connected and stops answering would else be waited for by those who have no deadline, as runs do.
+const (
+	patience = 30 * time.Second
+	slowly   = 20
+)
+
+// within ends what is done when the server has taken too long.
+func within(ctx context.Context, patience time.Duration, do func(context.Context) error) error {
+	bounded, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	err := do(bounded)
+	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
+		return fmt.Errorf("the server did not answer within %v: %w", patience, err)
+	}
+	return err
+}
+
 // patiently repeats do while connections break, until a third of a lease has passed: a server that is
 // restarted ends no session. again says that what do did before may have been done or not.
-func (s *Store) patiently(ctx context.Context, do func(again bool) error) error {
+func (s *Store) patiently(ctx context.Context, do func(ctx context.Context, again bool) error) error {
 	begun := time.Now()
 	for pause := shortestPause; ; pause = min(2*pause, longestPause) {
-		err := do(pause > shortestPause)
+		err := within(ctx, s.patience, func(ctx context.Context) error { return do(ctx, pause > shortestPause) })
 		if !broke(err) || ctx.Err() != nil || time.Since(begun) > s.lease/renewals {
 			return err
 		}

@@ -52,7 +52,7 @@ func (s *Store) Peek(ctx context.Context, session string) (io.ReadCloser, error)
 
 // Stats implements [journal.Keeper]. A journal is held until its lease ends, also by a process that has died.
 func (s *Store) Stats(ctx context.Context, _ ...journal.Stat) (all []journal.Stat, err error) {
-	err = s.patiently(ctx, func(bool) error {
+	err = s.patiently(ctx, func(ctx context.Context, _ bool) error {
 		rows, err := s.pool.Query(ctx, `SELECT session, size, changed, coalesce(until, '-infinity') > now() FROM retake_session
 			WHERE size > 0 ORDER BY session`)
 		if err != nil {
@@ -102,8 +102,8 @@ func (r *reader) Seek(to int64, whence int) (int64, error) {
 	}
 	s := r.log.store
 	var at int64
-	err := s.patiently(r.ctx, func(bool) error {
-		return s.pool.QueryRow(r.ctx, `SELECT coalesce(max(at), 0) FROM retake_line WHERE session = $1 AND at <= $2`,
+	err := s.patiently(r.ctx, func(ctx context.Context, _ bool) error {
+		return s.pool.QueryRow(ctx, `SELECT coalesce(max(at), 0) FROM retake_line WHERE session = $1 AND at <= $2`,
 			r.log.session, to).Scan(&at)
 	})
 	if err != nil {
@@ -159,9 +159,9 @@ type row struct {
 // rows returns the rows that begin in the next chunk, and where the journal ends.
 func (r *reader) rows() (size int64, all []row, err error) {
 	s := r.log.store
-	err = s.patiently(r.ctx, func(bool) error {
+	err = s.patiently(r.ctx, func(ctx context.Context, _ bool) error {
 		size, all = 0, nil
-		found, err := s.pool.Query(r.ctx, `SELECT s.size, coalesce(l.at, -1), l.lines FROM retake_session s
+		found, err := s.pool.Query(ctx, `SELECT s.size, coalesce(l.at, -1), l.lines FROM retake_session s
 			LEFT JOIN retake_line l ON l.session = s.session AND l.at >= $2 AND l.at < $2 + $3
 			WHERE s.session = $1 ORDER BY l.at`, r.log.session, r.next, r.ahead)
 		if err != nil {

@@ -187,8 +187,14 @@ type pooled struct {
 }
 
 func (p pooled) Close() error {
-	defer p.pool.Close()
-	return p.Store.Close()
+	err := p.Store.Close()
+	closed := make(chan struct{})
+	go func() { p.pool.Close(); close(closed) }()
+	select {
+	case <-closed:
+	case <-time.After(time.Second): // a connection that does not answer ends with the process
+	}
+	return err
 }
 
 // isAddress reports whether a name is that of a PostgreSQL database.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -32,7 +33,7 @@ type pending struct {
 }
 
 func (p *pending) run(e *env) error {
-	list, bad := []pendingQuestion{}, int64(0)
+	list, bad, listed := []pendingQuestion{}, int64(0), error(nil)
 	for _, name := range p.names {
 		store, err := e.openInbox(name, true)
 		if err != nil {
@@ -41,7 +42,11 @@ func (p *pending) run(e *env) error {
 		for q, err := range inbox.Pending(context.Background(), store, time.Now()) {
 			switch {
 			case err != nil:
-				bad++
+				if q.Session != "" {
+					bad++
+				} else {
+					listed = errors.New("not all sessions could be listed")
+				}
 				fmt.Fprintf(e.err, "%s: %v\n", title(sessionIn(name, q.Session)), err)
 			case q.Answer != nil:
 			case p.json:
@@ -57,9 +62,9 @@ func (p *pending) run(e *env) error {
 		}
 	}
 	if bad > 0 {
-		return fmt.Errorf("%s cannot be read", several.Of(bad, "session"))
+		listed = errors.Join(listed, fmt.Errorf("%s cannot be read", several.Of(bad, "session")))
 	}
-	return nil
+	return listed
 }
 
 // pendingQuestion is a question as -json tells it: its deadline is null if it has none.
