@@ -77,6 +77,8 @@ type hooks struct {
 	after tool.After
 	recv  recvFunc
 	read  func(letter)
+	// heard is called when a run that has ended reads no more letters.
+	heard func()
 	step  func(machine.Event, []machine.Effect, machine.State)
 	// begin begins the workflow of a run; nil for that which was registered.
 	begin func(ctx sdk.Context, id, order string) (sdk.WorkflowHandle[string], error)

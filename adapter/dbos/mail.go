@@ -14,10 +14,12 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// The topic of letters to a run, and the event that tells the sender of one, by its key, what came of it.
+// The topic of letters to a run, the event that tells the sender of one, by its key, what came of it, and that
+// of a run that has ended and reads only what has been sent.
 const (
-	mail = "retake.mail"
-	told = "retake.told"
+	mail    = "retake.mail"
+	told    = "retake.told"
+	closing = "retake.closing"
 )
 
 // patience is how long a run waits for a letter at a time.

@@ -1,6 +1,7 @@
 package dbos
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -135,7 +136,7 @@ func Say(c sdk.Client, id string, w session.Words, timeout time.Duration) error 
 func post(
 	c sdk.Client, id string, l letter, timeout time.Duration, closed func(*Run) (why, err error),
 ) error {
-	end := time.Now().Add(timeout)
+	end, last := time.Now().Add(timeout), false
 	run, err := Get(c, id)
 	if err != nil {
 		return err
@@ -168,9 +169,28 @@ func post(
 		case why != nil:
 			return why
 		case !time.Now().Before(end):
-			return ErrNotTaken
+			ends, err := isClosing(c, id)
+			if err != nil || last || !ends {
+				return cmp.Or(err, ErrNotTaken)
+			}
+			end, last = time.Now().Add(closesWithin), true // it may not have read this
 		}
 	}
+}
+
+// closesWithin is how long a run takes at most that has ended, until its workflow has.
+const closesWithin = 10 * time.Second
+
+// isClosing reports whether a run has ended, and may not read what is sent now.
+func isClosing(c sdk.Client, id string) (bool, error) {
+	_, err := sdk.GetEvent[string](c, id, closing, 0)
+	if errors.Is(err, sdk.ErrTimeout) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("dbos: %w", err)
+	}
+	return true, nil
 }
 
 // whatCame returns whether a run has told what came of the letter with a key, and why it was not taken.

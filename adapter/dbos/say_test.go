@@ -214,3 +214,22 @@ func TestAMessageThatComesTooLateIsAWarning(t *testing.T) {
 	require.ErrorIs(t, <-told, session.ErrNotHeld)
 	sent.Wait()
 }
+
+// A message that comes when a run has read its last letter is not said to wait for it.
+func TestAMessageThatARunDoesNotReadIsNotSaidToWait(t *testing.T) {
+	heard, goOn := make(chan bool), make(chan bool)
+	m := newTalker()
+	c, r := launched(t, "closing", Agent{Model: m, hooks: hooks{heard: func() { heard <- true; <-goOn }}})
+	run, err := r.Start(c, "order-42", loop.Input{Prompt: "Think."})
+	require.NoError(t, err)
+	<-m.asked
+	m.replies <- message.Reply{Text: "Done.", Finish: message.Stop}
+	<-heard
+	told := make(chan error, 1)
+	go func() { told <- Say(c, "order-42", words("Wait."), time.Millisecond) }()
+	require.Eventually(t, func() bool { return unread(t, "closing") == 1 || len(told) == 1 }, time.Minute, time.Millisecond)
+	goOn <- true
+	require.ErrorIs(t, <-told, session.ErrNotHeld)
+	_, err = run.Result()
+	require.NoError(t, err)
+}

@@ -78,10 +78,17 @@ func (a *agent) runAs(ctx sdk.Context, workflow, id, input string) (string, erro
 	if err != nil {
 		return "", err
 	}
+	// What is sent after this may not be read; whoever sent it sees the event, and waits for the end.
+	if err := sdk.SetEvent(f.ctx, closing, ""); err != nil && !errors.Is(err, errCut) {
+		return "", err
+	}
 	if out.Trouble == "" { // else there is no result that has warnings
 		if err := f.hearAll(); err != nil && !errors.Is(err, errCut) {
 			return "", err
 		}
+	}
+	if f.hooks.heard != nil {
+		f.hooks.heard()
 	}
 	if out.Cost = f.cost; f.st.Phase == machine.Stopped {
 		if out.State, err = f.st.Snapshot(); err != nil {
