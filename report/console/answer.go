@@ -245,6 +245,8 @@ var refusals = []struct {
 	{machine.ErrMisfit, http.StatusUnprocessableEntity, "The answer does not fit", ""},
 	{journal.ErrNoRun, http.StatusNotFound, "There is no such session", ""},
 	{journal.ErrInboxFull, http.StatusConflict, "The inbox is full", ""},
+	{journal.ErrReadOnly, http.StatusForbidden, "This store can only be read",
+		"The console may not write to it: answer where that is allowed"},
 	{inbox.ErrEnded, http.StatusConflict, "Nobody hears it", "No model call of this session would see a message"},
 }
 

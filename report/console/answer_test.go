@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -206,4 +207,28 @@ func TestLongTextsAreShownWhole(t *testing.T) {
 		assert.Contains(t, page, map[bool]string{true: "[secret]", false: "without seeing"}[doubt])
 		assert.Contains(t, page, "500", "the others are there")
 	}
+}
+
+// readable is a folder that can only be read.
+type readable struct{ journal.Dir }
+
+func (readable) Put(context.Context, string, journal.Item) error {
+	return fmt.Errorf("inbox: %w", journal.ErrReadOnly)
+}
+
+// What a store that can only be read did not take was not sent, and to send it again is of no use.
+func TestAnAnswerToAStoreThatCanOnlyBeReadIsNotSent(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "order-7.jsonl", asked(t, "order-7", acme, time.Hour, pay(always)))
+	c := open(t, dir, func(s *console.Settings) {
+		s.Clock, s.Stores = standing{}, []console.Named{{Store: readable{journal.Dir(dir)}}}
+	})
+	in := formIn(t, body(t, ask(t, c, "GET", "/inbox")))
+	in.Set("verdict", "approve")
+	r := send(t, c, in)
+	assert.Equal(t, http.StatusForbidden, r.StatusCode)
+	page := body(t, r)
+	assert.Contains(t, page, "This store can only be read")
+	assert.Contains(t, page, "Yours was not sent.")
+	assert.NotContains(t, page, "Send the same form again")
 }
