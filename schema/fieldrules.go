@@ -109,6 +109,10 @@ func (at *spot) forStrings(r *rule) error {
 	if r.row.forStrings() && !at.alwaysHolds(r) && at.typ.Kind() != reflect.String {
 		return fmt.Errorf("validate rule %q needs a string, not %s", r.text, at.typ)
 	}
+	if r.how == "in" && !r.negated && at.class == classFloat {
+		return fmt.Errorf("validate rule %q is for strings and whole numbers: write eq=%s", r.text,
+			strings.Join(r.params(), "|eq="))
+	}
 	if r.param == "" && r.needsParam() {
 		return fmt.Errorf("validate rule %q needs a parameter: write %s=…", r.text, r.tag)
 	}

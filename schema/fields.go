@@ -87,7 +87,11 @@ func appendField(
 	}
 	for option := range strings.SplitSeq(options, ",") {
 		if option != "" && option != "omitempty" && option != "omitzero" {
-			return nil, fmt.Errorf("json option %q is not supported: a schema could not say it", option)
+			cure := "leave it out"
+			if option == "string" {
+				cure = "give the field the type string, or " + cure
+			}
+			return nil, fmt.Errorf("json option %q is not supported: %s", option, cure)
 		}
 	}
 	if strings.ContainsAny(name, "\\'\"`") {

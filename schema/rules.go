@@ -217,6 +217,10 @@ func (r *rule) checkOthers(in reflect.Type, at *spot) error {
 			return err
 		}
 	}
+	if words := quotedOrWord().FindAllString(r.param, -1); r.how == "when" && len(words)%2 != 0 {
+		return fmt.Errorf("validate rule %q needs pairs of a field and its value: write %s=%s value",
+			r.text, r.tag, strings.Join(words, " "))
+	}
 	if r.how == "field" && at.isNested() {
 		return fmt.Errorf("validate rule %q cannot compare structs: compare their fields", r.text)
 	}

@@ -196,7 +196,19 @@ func TestForRefuses(t *testing.T) {
 		"interface": {refused[struct{ A interface{ X() } }], "cannot be read from JSON"},
 		"as_string": {refused[struct {
 			A int `json:",string"`
-		}], `A: json option "string" is not supported`},
+		}], `A: json option "string" is not supported: give the field the type string, or leave it out`},
+		"oneof_of_floats": {refused[struct {
+			A float64 `validate:"oneof=0.5 1"`
+		}], `A: validate rule "oneof=0.5 1" is for strings and whole numbers: write eq=0.5|eq=1`},
+		"condition_without_value": {refused[struct {
+			A string `validate:"required_if=B"`
+			B string
+		}], `A: validate rule "required_if=B" needs pairs of a field and its value: write required_if=B value`},
+		"condition_in_a_group": {refused[struct {
+			A string `validate:"required_if=B|required_if=C"`
+			B []string
+			C []string
+		}], `A: validate rule "required_if=B" needs pairs of a field and its value: write required_if=B value`},
 		"unknown_rule": {refused[struct {
 			A int `validate:"mni=3"`
 		}], `A: validate rule "mni=3" is not known: mend it, or register it with schema.RegisterRule`},
@@ -260,7 +272,7 @@ func TestForRefuses(t *testing.T) {
 		"half_a_condition": {refused[struct {
 			A int
 			B int `validate:"required_if=A"`
-		}], `B: validate rule "required_if=A" is not for`},
+		}], `B: validate rule "required_if=A" needs pairs of a field and its value: write required_if=A value`},
 		"condition_on_any": {refused[struct {
 			A any
 			B int `validate:"required_if=A 1"`
