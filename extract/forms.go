@@ -18,7 +18,7 @@ const (
 	// formSpecialToken is a call after a model's control token: <|python_tag|>{…}, [TOOL_CALLS] [{…}].
 	formSpecialToken Form = "special_token"
 	// formFunctionTag is a tag that names the tool and holds the arguments: <function=f>{…}</function>,
-	// <invoke name="f">…</invoke>.
+	// <invoke name="f">…</invoke>, <f>{…}</f>, <f><a>1</a></f>.
 	formFunctionTag Form = "function_tag"
 	// formToolCallsObject is an object with a list of calls: {"tool_calls": [{…}, {…}]}.
 	formToolCallsObject Form = "tool_calls_object"

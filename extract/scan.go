@@ -62,6 +62,8 @@ type scanner struct {
 	parse parse
 	// reread is how many bytes were read for Python calls. Those of mentions are read again.
 	reread int
+	// vain is the offset before which no tag that is named as its tool has arguments in tags.
+	vain int
 	// thought is set after the end of a thought. Another end is ignored.
 	thought, done bool
 }
@@ -151,10 +153,10 @@ func (s *scanner) mark() bool {
 		s.prose(m.start, asideEnd(s.text, m))
 	case thoughtEnd:
 		s.thoughtEnds(m)
-	case callEnd, otherTag:
-		if m.kind == callEnd {
-			s.tag = mark{}
-		}
+	case callEnd:
+		s.tag = mark{}
+	case otherTag:
+		return s.ownTag(m) || s.pos == m.end
 	case functionTag:
 		s.tag = m
 		s.functionTag(m)
