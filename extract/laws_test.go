@@ -111,6 +111,7 @@ var hard = []string{"[", "{", "<", "(", `"`, "'", "`", "```", "add", "add(", "ad
 	"<function=add><parameter=a>1</parameter>", "<tool_call>add<arg_key>", "<tool_call>add<arg_key>a</arg_key><arg_value></tool_call>", "</think>",
 	"<think>", "add(a=1) x</think>", "[THINK]", "<|channel|>analysis<|message|>", "```\nx={}\nadd(x", "```\nx={}\nadd(x)", "x={}\nadd(x)y ", "def add(", "```\nadd(a=1)\nx = add(a=[", "x = add(",
 	"<escape>", "{a:<escape>", "[<escape>x<escape>,", "a'b", "['a'b',", "<<function>>", "<<", "call:", "[CALL_ID]", "✿ARGS✿", "add:", "add`", "Action Input:", " ", "\n", ",", "\xff", "é", "[\xff", `["\u`, `{"a":1}`, "[1]", "[1],{x},", "```{", `"<a>"`, "<a>", `<x>{a`, `[''] ,`, `["<a>"],`,
+	"<add>", "<add>{", "<add>{/*", "<add><b>", "<add><b></add>", "<add><b></b>", "<add><b>x</b></add>", "</add>", "<play><add><b></add>", "{“", "“a”",
 	"add(#", "add(a #", "add(a=1 #", "add(//", "add(/*", "add(**#", "print(add(#", "#add(\n\n\n\n\n\n\n\n"}
 
 // TestLinear reads long texts. A reader that went back would not finish on them.
