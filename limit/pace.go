@@ -76,7 +76,8 @@ func (st *State) ceiling() (top int64) {
 // climb raises the pace after a grant. While it seeks, it doubles in the time of the ramp, up to the knee, if
 // that is known, and otherwise to little more than twice what was really granted. From then on it rises the
 // faster, the farther it is from the knee: it is soon back, tries carefully where it was refused, and looks
-// on beyond. Only time in which calls were made counts.
+// on beyond. Only time in which calls were made counts, and little of it for one call: of a small limit, one
+// too many is a large part.
 func (st *State) climb(used int64) {
 	top := cmp.Or(st.ceiling(), fastest)
 	if st.Doubt == 0 && st.Now < st.Cut+st.calm() {
@@ -84,7 +85,7 @@ func (st *State) climb(used int64) {
 	}
 	if !st.Seeking {
 		rise := st.Knee + 16*max(st.Knee-st.Pace, st.Pace-st.Knee, st.Doubt)
-		rise = max(min(scaled(rise, used, 100*second), rise/1000), 1)
+		rise = max(min(scaled(rise, used, 100*second), rise/500), 1)
 		top = min(top, (st.lastSecond()+st.Config.Start)*milli) // a pace that nobody needs tells nothing
 		st.Pace = max(st.Pace, min(st.Pace+rise, top))
 		return
@@ -99,13 +100,13 @@ func (st *State) climb(used int64) {
 }
 
 // calm is how long after a refusal the pace stays below the one that was refused: twenty times as long as the
-// refusal asked to wait, and as twenty calls take, but an hour at most. The longer a refusal holds a session
-// up, the more seldom one is provoked. A limit that is known need not be tried.
+// refusal asked to wait, and as a hundred calls take, but an hour at most. The longer a refusal holds a
+// session up, the more seldom one is provoked. A limit that is known need not be tried.
 func (st *State) calm() int64 {
 	if st.ceiling() > 0 {
 		return 0
 	}
-	return min(20*max(st.Dear, st.gap(), second), int64(time.Hour))
+	return min(20*max(st.Dear, 5*st.gap(), second), int64(time.Hour))
 }
 
 // gap is the time between calls by the pace.
@@ -157,19 +158,11 @@ func (s *step) refused(granted int64, limits *ratelimit.State, taught bool) {
 		rate := max((s.lastSecond()-1)*milli, s.Config.Start*milli/2)
 		s.Pace = max(min(s.Pace/2, rate), rate/2)
 		s.Knee, s.Doubt = s.Pace, milli
-		s.ramp()
+		if s.ramp(); s.Knee <= milli { // it may be anywhere below
+			s.Pace, s.Seeking = s.Knee/2, false
+		}
 	} else {
-		if s.Doubt = 0; !s.Seeking {
-			s.Knee = s.Pace
-		}
-		least, step := int64(slowest), s.Dry
-		if s.Dry > 1 { // no call was served since the cut before
-			least = min(s.Pace, waking)
-		}
-		if s.ceiling() == 0 && s.Given.Calls < s.CutCalls+10 { // a tenth less would be less than one call
-			step = max(step, 2)
-		}
-		s.Pace, s.Seeking = max(s.Pace*cuts[min(step, dry)-1]/10, least), false
+		s.cut()
 	}
 	s.Cut, s.CutCalls = s.Now, s.Given.Calls
 	s.NextCall = max(s.NextCall, s.Now+s.gap()) // the window is full: the new pace begins now
@@ -177,6 +170,26 @@ func (s *step) refused(granted int64, limits *ratelimit.State, taught bool) {
 		s.HeldUntil = max(s.HeldUntil, s.Now+wait)
 	}
 }
+
+// cut lowers a pace at which calls were refused.
+func (s *step) cut() {
+	if s.Doubt = 0; !s.Seeking {
+		s.Knee = s.Pace
+	}
+	least, step := int64(slowest), s.Dry
+	switch {
+	case s.Dry > 1 && s.few(): // the limit is far below
+		step = dry
+	case s.Dry > 1: // no call was served since the cut before
+		least = min(s.Pace, waking)
+	case s.ceiling() == 0 && s.Given.Calls < s.CutCalls+some: // a tenth less would be less than one call
+		step = 2
+	}
+	s.Pace, s.Seeking = max(s.Pace*cuts[min(step, dry)-1]/10, least), false
+}
+
+// few reports that so few calls were taken that their number says nothing of a limit.
+func (st *State) few() bool { return st.ceiling() == 0 && st.Accepted < some }
 
 // taken reports whether a call that was granted since is out for longer than a refusal takes.
 func (st *State) taken(since int64) bool {
@@ -194,7 +207,7 @@ func (s *step) accepted(granted int64) {
 	if granted < s.DryFrom {
 		return
 	}
-	if s.Dry = 0; was < dry {
+	if s.Dry = 0; was < dry || s.few() {
 		return
 	}
 	rate := scaled(s.Accepted, second*milli, max(s.Now-s.Free, second))
@@ -242,7 +255,8 @@ func asks(limits *ratelimit.State) int64 {
 }
 
 // cuts are the tenths that remain of the pace after the first cut since a call was served, the second, and
-// those that follow. The first one is as the second if only a few calls were granted since the last.
+// those that follow. The first one is as the second if only a few calls were granted since the last, and the
+// second one as the third if only a few were ever taken.
 var cuts = [dry]int64{9, 8, 3}
 
 const (
@@ -251,4 +265,6 @@ const (
 	dry = 3
 	// grace is how long after a cut a window may still be full of what was called before it.
 	grace = second
+	// some is how many calls must have been made for their number to say something.
+	some = 10
 )

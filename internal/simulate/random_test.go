@@ -164,19 +164,22 @@ func TestAfterAnOutageASilentProviderIsUsedAsBefore(t *testing.T) {
 	assert.GreaterOrEqual(t, run(t, s).Utilisation, 0.8)
 }
 
-// A limit of a few calls a minute is found, too: the pace goes on falling as long as calls are served in
-// between.
+// A limit of less than a call a second is found, too, whatever refusals ask for: the pace falls fast while no
+// call is served, and then rises slowly.
 func TestALimitOfAFewCallsAMinuteIsFound(t *testing.T) {
-	for _, perMinute := range []int64{3, 5, 6, 10} {
-		s := fleet()
-		s.Processes, s.Sessions, s.CallsPerSession, s.TokensPerCall = 4, 20, 5, 4000
-		s.Provider = simulate.Provider{
-			TokensPerMinute: perMinute * 4000, Latency: 2 * time.Second, RetryAfter: time.Second,
+	for _, perMinute := range []int64{3, 5, 6, 10, 12, 18, 24, 30, 36, 42, 48, 54} {
+		for _, after := range []time.Duration{0, time.Second, 20 * time.Second, time.Minute} {
+			for _, sessions := range []int{10, 100} {
+				s := fleet()
+				s.Processes, s.Sessions, s.CallsPerSession, s.TokensPerCall = 4, sessions, 100/sessions, 4000
+				s.ArriveOver = time.Duration(sessions%4) * 5 * time.Second
+				s.Provider = simulate.Provider{TokensPerMinute: perMinute * 4000, Latency: 2 * time.Second, RetryAfter: after}
+				r := run(t, s)
+				assert.Zero(t, r.SessionsLost, "%d a minute", perMinute)
+				assert.GreaterOrEqual(t, r.Utilisation, 0.8, "%d a minute, %d sessions, %v", perMinute, sessions, after)
+				assert.LessOrEqual(t, r.RejectedShare, 0.05, "%d a minute, %d sessions, %v", perMinute, sessions, after)
+			}
 		}
-		r := run(t, s)
-		assert.Zero(t, r.SessionsLost, "%d a minute", perMinute)
-		assert.GreaterOrEqual(t, r.Utilisation, 0.8, "%d a minute", perMinute)
-		assert.LessOrEqual(t, r.RejectedShare, 0.12, "%d a minute", perMinute)
 	}
 }
 
