@@ -72,8 +72,10 @@ type received struct {
 	calls                     []message.Call
 	parts                     []part
 	usage                     message.Usage
-	model                     string
-	responseID                string
+	// prompt is the length of the prompt without what tools of the API read.
+	prompt     int64
+	model      string
+	responseID string
 	// began is set once there is a candidate. blocked is the reason why there is none, or no more of it.
 	began   bool
 	blocked string
@@ -127,8 +129,8 @@ func (g *received) extra() kit.Extras {
 func (g *received) add(c chunk, names map[string]string, tell func(loop.Delta)) error {
 	g.model, g.responseID = cmp.Or(c.ModelVersion, g.model), cmp.Or(c.ResponseID, g.responseID)
 	g.blocked = cmp.Or(g.blocked, c.PromptFeedback.BlockReason)
-	if _, ok := kit.ReadObject(c.Usage); ok {
-		g.usage = usageOf(c.Usage)
+	if u, ok := kit.ReadObject(c.Usage); ok {
+		g.usage, g.prompt = usageOf(c.Usage), u.Count("promptTokenCount")
 	}
 	n := slices.IndexFunc(c.Candidates, func(c *candidate) bool { return c != nil && kit.Count(c.Index) == 0 })
 	if n < 0 {
@@ -209,6 +211,9 @@ func (g *received) reply(asked string) message.Reply {
 		Opaque: opaque{origin(asked), g.parts}.text(),
 	}
 	r.Usage.APICalls = 1
+	if g.prompt < g.usage.InputTokens {
+		r.PromptTokens = g.prompt
+	}
 	return r
 }
 

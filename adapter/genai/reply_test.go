@@ -186,3 +186,12 @@ func TestCountsAreReadAsTheyCome(t *testing.T) {
 		assert.Equal(t, want, got.reply("m").Usage, counts)
 	}
 }
+
+// What tools of the API read is paid, but is no part of the next prompt.
+func TestThePromptIsToldApartFromWhatToolsRead(t *testing.T) {
+	for usage, want := range map[string]int64{`{"promptTokenCount":55,"toolUsePromptTokenCount":89}`: 55, `{"promptTokenCount":55}`: 0} {
+		got := &received{}
+		require.NoError(t, (&exchange{}).take([]byte(`{"usageMetadata":`+usage+`}`), got))
+		assert.Equal(t, want, got.reply("m").PromptTokens)
+	}
+}
