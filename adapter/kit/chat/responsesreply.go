@@ -74,6 +74,7 @@ func (r *responsesReply) reply(doc document) (message.Reply, error) {
 	reply := message.Reply{Text: s.text, Refusal: s.refusal, Thinking: cmp.Or(s.thinking, beside), Calls: s.calls,
 		Model: doc.Model, Usage: usageOf(doc.Usage, r.from.Model), Source: message.Source{ID: doc.ID,
 			Finish: cmp.Or(doc.IncompleteDetails.Reason, doc.Status)}}
+	reply.PromptTokens = promptOf(doc.Usage, reply.Usage.InputTokens)
 	for n := range reply.Calls {
 		reply.Calls[n].Name = r.registered(reply.Calls[n].Name)
 	}

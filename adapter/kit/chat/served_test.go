@@ -485,6 +485,16 @@ func TestAnAnnouncedCallThatTurnsIntoSomethingElseIsNone(t *testing.T) {
 	assert.Equal(t, `0f{"x":1};`, told.String())
 }
 
+// xAI tells how long the last prompt was, where tools of its own took several.
+func TestTheLastPromptAtXAIIsTold(t *testing.T) {
+	for beside, want := range map[string]int64{`,"context_details":{"input_tokens":4087,"output_tokens":489}`: 4087, `,"context_details":{"input_tokens":5165}`: 0, "": 0} {
+		reply := replyOf(t, overResponses(chat.Config{Model: "m"}), false, `{"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"4"}]}],`+
+			`"usage":{"input_tokens":5165,"output_tokens":891`+beside+`}}`)
+		assert.EqualValues(t, 5165, reply.Usage.InputTokens)
+		assert.Equal(t, want, reply.PromptTokens)
+	}
+}
+
 // mistral.rs tells thoughts beside the items, where OpenAI has the settings of the request.
 func TestThoughtsBesideTheItemsAreRead(t *testing.T) {
 	const items = `"output":[{"type":"message","content":[{"type":"output_text","text":"4"}]}]}`

@@ -41,6 +41,15 @@ func usageOf(raw json.RawMessage, model string) message.Usage {
 	return usage
 }
 
+// promptOf returns the length of the last prompt of a reply, where xAI tells it; 0 if it is all of the input.
+func promptOf(raw json.RawMessage, input int64) int64 {
+	u, _ := kit.ReadObject(raw)
+	if prompt := u.Object("context_details").Count("input_tokens"); prompt < input {
+		return prompt
+	}
+	return 0
+}
+
 // latest returns the counts that are told last. Some servers tell zeros for what they do not know.
 func latest(now, before message.Usage) message.Usage {
 	return message.Usage{
