@@ -111,8 +111,11 @@ func (r *reader) root(data []byte, set *policy.Set, fleet *limit.Fleet) {
 		inLayer, inSet := slices.Contains(layerKeys, key), slices.Contains(setKeys, key)
 		single, layered = single || inLayer, layered || inSet
 		switch {
-		case key == "fleet":
+		case key == fleetKey:
 			at.Take(fleet.UnmarshalJSON(v))
+			return
+		case !inSet && !inLayer && fields.Near(key, allKeys) == fleetKey:
+			r.fault(r.places[key].key, key, "this key is not known here", "did you mean "+fleetKey+"?")
 			return
 		case inLayer:
 			misplaced = append(misplaced, key)
@@ -217,10 +220,14 @@ func eachLayer(set *policy.Set, do func(path string, l *policy.Layer)) {
 	}
 }
 
-// The keys of a set, and of a layer alone.
+// The key of what belongs to a fleet.
+const fleetKey = "fleet"
+
+// The keys of a set, of a layer alone, and all that a file may have.
 var (
 	setKeys   = fields.Names(fields.Of[policy.Set]())
 	layerKeys = append([]string{"preset"}, fields.Names(fields.Of[policy.Layer]())...)
+	allKeys   = slices.Concat(setKeys, layerKeys, []string{fleetKey})
 )
 
 // ofPolicy reports whether an unknown key is probably meant as a key of a single policy.

@@ -268,3 +268,12 @@ fleet:
 	require.NoError(t, err)
 	assert.Zero(t, none)
 }
+
+// A misspelt "fleet" is told as such, beside the keys of a set, of a layer, and of neither.
+func TestAMisspeltFleetIsNamed(t *testing.T) {
+	for _, beside := range []string{"", "max_attempts: 4\n", "global: {max_attempts: 4}\n"} {
+		_, err := file.Read("policy.yaml", []byte(beside+"flet: {max_wait: 2m}\n"))
+		line := 1 + strings.Count(beside, "\n")
+		require.EqualError(t, err, fmt.Sprintf("policy.yaml:%d:1: flet: this key is not known here; did you mean fleet?", line))
+	}
+}
