@@ -68,8 +68,8 @@ func (s *Set) CallLimit() int {
 
 // Budgets bounds the failed attempts of the correction plane within one run. Tool calls that failed count
 // too: those with an unknown outcome and those whose tries are used up. A budget of N allows N failed
-// attempts; the next one stops. 0 means that no failed attempt is retried, [Unlimited] means no limit. Counts
-// are not reset during a run.
+// attempts; the next one stops. 0 means that no failed attempt is retried, [Unlimited] means no limit. Only a
+// planner or a person begins the counts anew during a run.
 type Budgets struct {
 	// Tool (tool) applies to each tool: 4 by default. Several failing calls of one tool in one reply count
 	// once.

@@ -291,7 +291,7 @@ type Plan struct {
 	Delay time.Duration `json:"delay_ns,omitempty"`
 	// Policy is merged over the policy for the rest of the run. Only for Fallback.
 	Policy *policy.Layer `json:"policy,omitempty" redact:"keep"`
-	// ResetBudgets resets the counts of failed attempts; nothing else does. Only for Fallback.
+	// ResetBudgets begins the counts of failed attempts anew. Only for Fallback.
 	ResetBudgets bool `json:"reset_budgets,omitempty"`
 	// Warning is added to the result's warnings.
 	Warning string `json:"warning,omitempty" redact:"keep"`

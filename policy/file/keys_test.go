@@ -247,7 +247,7 @@ A file has either the keys of a set, or the keys of one layer alone, which is th
 	writeKeys(t, &b, "Budgets", fields.Of[policy.Budgets](), ofBudgets, "", func(n int, _ string) []string {
 		return []string{fields.Show(&set.Budgets, n)}
 	})
-	b.WriteString("A budget of N allows N failed attempts; the next one is not retried. The counts are not reset during a run.\n\n")
+	b.WriteString("A budget of N allows N failed attempts; the next one is not retried. Only a planner or a person begins the counts anew during a run.\n\n")
 	writeKeys(t, &b, "Prices", fields.Of[policy.Price](), ofPrice, "", func(_ int, name string) []string {
 		return []string{map[string]string{"input": "0", "output": "0", "reasoning": "that of `output`", "context_window": "unknown"}[name] + map[bool]string{
 			true: "that of `input`"}[strings.HasPrefix(name, "cache")]}
