@@ -138,12 +138,13 @@ func (n *node) details(types []string) []string {
 	return details
 }
 
-// says reports whether a node has a constraint. In draft 4 an exclusive bound is a plain one that is marked
-// by true.
+// says reports whether a node has a constraint. A count of at least 0 is none. In draft 4 an exclusive bound
+// is a plain one that is marked by true.
 func says(node map[string]any, keyword string) bool {
 	v, ok := node[keyword]
 	exclusive := map[string]string{"minimum": "exclusiveMinimum", "maximum": "exclusiveMaximum"}[keyword]
-	return ok && v != false && node[exclusive] != true
+	isNone := (keyword == "minLength" || keyword == "minItems") && literal(v) == "0"
+	return ok && v != false && node[exclusive] != true && !isNone
 }
 
 func appendShort(list []string, s string, limit int) []string {

@@ -31,6 +31,8 @@ func TestDescriptions(t *testing.T) {
 		"several_types":          {`{"type":["integer","null"],"minimum":1}`, "integer or null (at least 1)"},
 		"list":                   {`{"type":"array","items":{"type":"string"}}`, "array of strings"},
 		"list_of_lists":          {`{"type":"array","items":{"type":"array","items":{"type":["number","null"]}}}`, "array of arrays of numbers or nulls"},
+		"counts_from_none":       {`{"type":["string","array"],"minLength":0,"maxLength":9,"minItems":0}`, "string or array (at most 9 characters)"},
+		"exactly_none":           {`{"type":"string","minLength":0,"maxLength":0}`, "string (exactly 0 characters)"},
 		"list_of_values":         {`{"type":"array","minItems":1,"items":{"type":"string","enum":["a","b"]}}`, `array of strings (at least 1 item, each one of "a", "b")`},
 		"list_of_objects":        {`{"type":"array","items":{"type":"object","properties":{"b":{},"a":{}}}}`, "array of objects (each with the members a, b)"},
 		"list_of_anything":       {`{"type":"array","items":{}}`, "array"},
