@@ -29,6 +29,7 @@ type row struct {
 //	when      the same, depending on the values of fields
 //
 // The words of formats stand under "@" and their names, those of comparisons of times under "time" and how.
+// What is compared with a field in another way than numbers has words under its kind and the tag.
 const rowTable = `
 min                  | >=     | | at least %
 gte                  | >=     | | at least %
@@ -199,6 +200,27 @@ time >               | | | a time after now
 time >=              | | | a time that is not before now
 time <               | | | a time before now
 time <=              | | | a time that is not after now
+
+time gtfield         | | | a time after the field %
+time gtefield        | | | a time that is not before the field %
+time ltfield         | | | a time before the field %
+time ltefield        | | | a time that is not after the field %
+time gtcsfield       | | | a time after the field %
+time gtecsfield      | | | a time that is not before the field %
+time ltcsfield       | | | a time before the field %
+time ltecsfield      | | | a time that is not after the field %
+string gtfield       | | | a longer text than the field %
+string gtefield      | | | a text at least as long as the field %
+string ltfield       | | | a shorter text than the field %
+string ltefield      | | | a text at most as long as the field %
+string gtcsfield     | | | a text that sorts after the field %
+string gtecsfield    | | | a text that does not sort before the field %
+string ltcsfield     | | | a text that sorts before the field %
+string ltecsfield    | | | a text that does not sort after the field %
+list eqfield         | | | as many items as the field %
+list nefield         | | | another number of items than the field %
+list eqcsfield       | | | as many items as the field %
+list necsfield       | | | another number of items than the field %
 
 eqfield              | field | | equal to the field %
 nefield              | field | | different from the field %

@@ -506,3 +506,31 @@ func TestTypesThatEveryoneKnowsAreToldByWhatTheyAre(t *testing.T) {
 		"rat: expected a string that holds a number such as 1.5, got string [format schema]",
 	}, decoded[known](t, `{"id":"x","ip":"x","addr":"x","nets":["x"],"port":"x","int":"x","rat":"x"}`))
 }
+
+// Of texts the validator compares the lengths, or the order where the field is in another struct, and of lists
+// how many items they have.
+func TestComparisonsWithFieldsAreToldAsTheyAreMade(t *testing.T) {
+	type compared struct {
+		From  string    `json:"from"`
+		To    string    `json:"to" validate:"gtfield=From"`
+		Short string    `json:"short" validate:"ltefield=From"`
+		Sort  string    `json:"sort" validate:"gtcsfield=From"`
+		Start time.Time `json:"start"`
+		End   time.Time `json:"end" validate:"gtfield=Start"`
+		Due   time.Time `json:"due" validate:"ltecsfield=Start"`
+		One   []int     `json:"one"`
+		Two   []int     `json:"two" validate:"eqfield=One"`
+		Low   int       `json:"low"`
+		High  int       `json:"high" validate:"gtfield=Low"`
+	}
+	assert.Equal(t, []string{
+		"due: expected a time that is not after the field start, got string [ltecsfield rules]",
+		"end: expected a time after the field start, got string [gtfield rules]",
+		"high: expected more than the field low, got integer [gtfield rules]",
+		"short: expected a text at most as long as the field from, got string [ltefield rules]",
+		"sort: expected a text that sorts after the field from, got string [gtcsfield rules]",
+		"to: expected a longer text than the field from, got string [gtfield rules]",
+		"two: expected as many items as the field one, got array [eqfield rules]",
+	}, decoded[compared](t, `{"from":"2024-01-02","to":"2024-01-03","short":"2024-01-02Z","sort":"2024-01-01","start":"2024-01-02T00:00:00Z",
+		"end":"2024-01-01T00:00:00Z","due":"2024-01-03T00:00:00Z","one":[1],"two":[1,2],"low":1,"high":1}`))
+}

@@ -85,7 +85,7 @@ func (r *rule) phrase(at *spot, around reflect.Type) string {
 	case r.how == "when":
 		param = r.conditions(around)
 	case r.relational():
-		return clip(r.fieldsPhrase(around))
+		return clip(r.fieldsPhrase(at, around))
 	case r.how == "unique":
 		return clip(r.uniquePhrase(at))
 	case isOwn:
@@ -124,9 +124,9 @@ func (r *rule) sizePhrase(at *spot) string {
 }
 
 // fieldsPhrase says what is expected in view of other fields.
-func (r *rule) fieldsPhrase(around reflect.Type) string {
-	fields, said := r.others(), r.words
-	if len(fields) == 1 {
+func (r *rule) fieldsPhrase(at *spot, around reflect.Type) string {
+	fields, said := r.others(), cmp.Or(rowOf(comparedAs(at.typ)+" "+r.tag).words, r.words)
+	if len(fields) == 1 && r.how != "field" {
 		said = rowOf(strings.TrimSuffix(r.tag, "_all")).words
 		said = strings.Replace(said, "any of ", "", 1)
 	}
@@ -148,6 +148,19 @@ func (at *spot) emptied(said string) string {
 		return "a number other than 0" + rest
 	}
 	return rowOf("required").words + rest
+}
+
+// comparedAs names what values of a type are when the validator compares them with a field.
+func comparedAs(t reflect.Type) string {
+	switch {
+	case t.ConvertibleTo(timeType):
+		return "time"
+	case t.Kind() == reflect.String:
+		return "string"
+	case t.Kind() == reflect.Slice, t.Kind() == reflect.Array, t.Kind() == reflect.Map:
+		return "list"
+	}
+	return ""
 }
 
 // conditions are those of a rule, in words.
