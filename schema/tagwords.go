@@ -15,7 +15,7 @@ var tagWords = []string{"required", "optional", "nullable"}
 // tagNotes are keywords of a tag that demand nothing of a value.
 var tagNotes = []string{"title", "description", "anchor", "type", "oneof_required", "anyof_required",
 	"oneof_ref", "anyof_ref", "oneof_type", "anyof_type", "default", "example", "examples", "format", "readOnly",
-	"writeOnly", "deprecated"}
+	"writeOnly", "deprecated", "contentEncoding", "contentMediaType"}
 
 // tagConstraints are the constraints that the schema library reads from a tag, by the type of the value.
 var tagConstraints = map[string][]string{
@@ -121,7 +121,10 @@ func checkKeyword(part, of, items string) error {
 	name, value, _ := strings.Cut(part, "=")
 	known, noun := tagConstraints[of], of
 	if items != "" {
-		known, noun = slices.Concat(known, tagConstraints[items]), "array of "+items+"s"
+		noun = "array of " + items + "s"
+	}
+	if items != of {
+		known = slices.Concat(known, tagConstraints[items])
 	}
 	_, errNumber := strconv.ParseFloat(value, 64)
 	_, errCount := strconv.ParseUint(value, 10, 64)

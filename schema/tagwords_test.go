@@ -91,6 +91,12 @@ func TestAConstraintOfATagThatWouldBeLostIsAnError(t *testing.T) {
 	}
 	{
 		type In struct {
+			A [][]int `json:"a" jsonschema:"enum=1"`
+		}
+		lost[In](t, `schema: In.A: jsonschema tag: "enum=1" is no keyword of an array of arrays: those are minItems, maxItems and uniqueItems`)
+	}
+	{
+		type In struct {
 			A []int `json:"a" jsonschema:"uniqueItems=false"`
 		}
 		lost[In](t, `schema: In.A: jsonschema tag: "uniqueItems=false" would be read as true: leave it out`)
@@ -122,6 +128,7 @@ func TestAnnotationsInTagsAreNoErrors(t *testing.T) {
 		C any    `json:"c" jsonschema:"oneof_type=string;object"`
 		D string `json:"d" jsonschema:"enum=|,enum=||"`
 		E string `json:"e" jsonschema:"enum=|"`
+		F []byte `json:"f" jsonschema:"contentEncoding=base64,contentMediaType=image/png"`
 	}
 	_, err := schema.For[annotated]()
 	assert.NoError(t, err)
