@@ -278,6 +278,10 @@ func (f *collector) alternatives(rule string, list []*node, tag *tag) {
 	if tag != nil && f.v.kind == kindObject && f.byTag(rule, tag) {
 		return
 	}
+	if only := f.forItsKind(list); only != nil {
+		f.ofOne(rule, list, only)
+		return
+	}
 	from, first, fitting, weighs := len(f.failures), len(f.ends), 0, f.weighs(0)
 	for _, b := range list {
 		if f.ask(b) {

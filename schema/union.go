@@ -59,6 +59,46 @@ func (f *collector) reduce(rule string, refused []failure, ends []int) []failure
 	return append(best.all, *whole)
 }
 
+// forItsKind is the alternative that is for the kind of the value, where all others are for other kinds; nil
+// where there are more or none.
+func (f *collector) forItsKind(list []*node) (only *node) {
+	for _, n := range list {
+		switch {
+		case n.types != 0 && n.types&f.v.kind == 0:
+		case only != nil:
+			return nil
+		default:
+			only = n
+		}
+	}
+	return only
+}
+
+// ofOne applies the one alternative that is for the kind of the value. What is wrong within the value is the
+// answer as it is, so that it is not compared again at each level of a deep document.
+func (f *collector) ofOne(rule string, list []*node, only *node) {
+	from := len(f.failures)
+	if f.ask(only) {
+		return
+	}
+	f.failed = true
+	if slices.ContainsFunc(f.failures[from:], func(x failure) bool { return !x.isOf(f.v) }) {
+		return
+	}
+	var refused []failure
+	var ends []int
+	own := f.since(from)
+	for _, n := range list {
+		if n == only {
+			refused = append(refused, own...)
+		} else {
+			refused = append(refused, failure{at: n, value: f.v, rule: "type"})
+		}
+		ends = append(ends, len(refused))
+	}
+	f.failures = append(f.failures, f.reduce(rule, refused, ends)...)
+}
+
 // noneOf says no more than that a value fits none of so many alternatives.
 func (f *collector) noneOf(rule string, count int) *failure {
 	said := "a value that fits one of " + strconv.Itoa(count) + " alternatives"

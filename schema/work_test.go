@@ -489,6 +489,22 @@ func TestFailuresDoNotDoubleAtEachLevel(t *testing.T) {
 	assert.Less(t, took(60), 8*took(15))
 }
 
+// What is wrong at each level of a document is not compared with what is wrong in the levels below.
+func TestFaultsAtEachLevelAreLinearWork(t *testing.T) {
+	type chain struct {
+		Value int    `json:"v" validate:"min=0"`
+		Next  *chain `json:"n"`
+	}
+	typed, err := schema.For[chain]()
+	require.NoError(t, err)
+	s, err := typed.Schema().WithLimits(schema.Limits{MaxBytes: 1 << 20, MaxDepth: 1000, MaxValues: 1 << 20})
+	require.NoError(t, err)
+	work := func(levels int) int {
+		return schema.WorkOf(s, []byte(strings.Repeat(`{"v":-1,"n":`, levels)+"null"+strings.Repeat("}", levels)))
+	}
+	assert.Less(t, work(400), 8*work(100)) // their places are longer
+}
+
 // Of very many missing members only those are named that are told.
 func TestOfManyMissingMembersAFewAreNamed(t *testing.T) {
 	s := compile(t, `{"required":[`+of(50_000, `"member_%"`)+`]}`)
