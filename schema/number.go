@@ -55,8 +55,11 @@ func isWhole(text string) bool {
 }
 
 // isPlain reports whether a number is a whole one of few digits, written as those digits alone.
-func isPlain(text string) bool {
-	return len(text) <= maxExactDigits && strings.IndexByte(text, '.') < 0 && !hasExponent(text) && text != "-0"
+func isPlain(text string) bool { return len(text) <= maxExactDigits && isDigits(text) }
+
+// isDigits reports whether a number is a whole one, written as its digits alone.
+func isDigits(text string) bool {
+	return strings.IndexByte(text, '.') < 0 && !hasExponent(text) && text != "-0"
 }
 
 // plainNumber writes a number in one form: equal numbers get equal texts.
@@ -69,7 +72,7 @@ func plainNumber(text string) string {
 
 // wholeNumber writes a whole number as digits alone.
 func wholeNumber(text string) string {
-	if isPlain(text) {
+	if isDigits(text) {
 		return text
 	}
 	return exactly(text).Num().String()

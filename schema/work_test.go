@@ -444,6 +444,20 @@ func TestAGoodDocumentTakesFewAllocations(t *testing.T) {
 	assert.LessOrEqual(t, took, 14.0)
 }
 
+func TestALongIDTakesNoMoreMemoryThanAShortOne(t *testing.T) {
+	typed, err := schema.For[struct {
+		ID int64 `json:"id"`
+	}]()
+	require.NoError(t, err)
+	if race.Enabled {
+		t.Skip("the race detector allocates for itself")
+	}
+	memory := func(doc string) float64 {
+		return testing.AllocsPerRun(100, func() { typed.Decode([]byte(doc)) })
+	}
+	assert.Equal(t, memory(`{"id":7}`), memory(`{"id":1234567890123456789}`))
+}
+
 // The strings of a large document share pieces of memory, and long ones stand alone.
 func TestStringsOfALargeDocument(t *testing.T) {
 	typed, err := schema.For[[]string]()
