@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"sync/atomic"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -47,9 +48,10 @@ func (r *remote) call(ctx context.Context, args json.RawMessage) (json.RawMessag
 		params.SetProgressToken(token)
 	}
 	observe.Calls(ctx, r.callIn(session))
-	result, err := session.CallTool(limited, params)
+	var refused atomic.Bool
+	result, err := session.CallTool(context.WithValue(limited, refusedKey{}, &refused), params)
 	if err != nil {
-		return nil, r.broken(limited, session, err)
+		return nil, r.broken(limited, session, err, refused.Load())
 	}
 	if result.Meta[MetaInDoubt] == true {
 		_ = tool.Doubt(ctx) // an error says that nobody waits for the call any more
@@ -102,10 +104,10 @@ func (r *remote) limit(ctx context.Context) (limited context.Context, alive, end
 }
 
 // broken returns the error of a call without a result. A call that was never sent is made again, whatever
-// the tool declares.
-func (r *remote) broken(ctx context.Context, session *sdk.ClientSession, err error) error {
+// the tool declares. refused reports that the server refused the call because its session is gone.
+func (r *remote) broken(ctx context.Context, session *sdk.ClientSession, err error, refused bool) error {
 	err = fault.Bounded(err)
-	unsent := neverSent(err)
+	unsent := neverSent(err) || refused && errors.Is(err, sdk.ErrSessionMissing)
 	if ctx.Err() == nil && connectionLost(err) {
 		r.link.lose(ctx, session)
 		err = &lostError{err: err, again: r.link.connect != nil}

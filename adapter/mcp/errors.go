@@ -61,13 +61,13 @@ func (e *lostError) Unwrap() error { return e.err }
 // A server's own error with the code of a closed connection has the same type, and other words.
 var closedBefore = regexp.MustCompile(`calling "tools/call": (?:client|server) is closing`)
 
-// neverSent reports whether the server never had the call, or refused it together with its session.
+// neverSent reports whether the server never had the call. A session that is gone does not say so: another
+// request may have been refused with it, while the server has this one.
 func neverSent(err error) bool {
 	if op, ok := errors.AsType[*net.OpError](err); ok && (op.Op == "dial" || op.Op == "proxyconnect") {
 		return true
 	}
-	return errors.Is(err, sdk.ErrSessionMissing) || errors.Is(err, sdk.ErrConnectionClosed) &&
-		closedBefore.MatchString(err.Error())
+	return errors.Is(err, sdk.ErrConnectionClosed) && closedBefore.MatchString(err.Error())
 }
 
 // connectionLost reports whether the session behind an error is unusable.

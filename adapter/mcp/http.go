@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/retake-go/retake/fault"
@@ -15,7 +16,8 @@ import (
 // status 408, 429 or 5xx is a [fault.TransportError] with the wait that the server asks for. The SDK itself
 // only puts the status into a text, so that no call would be retried. A 404 to a session is always the end of
 // that session, so that [WithReconnect] opens another; so is the 400 or 401 of servers of other SDKs that say
-// so in their words. A nil base is [http.DefaultClient]. base is not changed, and the client is as safe for
+// so in their words. A call that is refused so was not made, which nobody knows with other clients: there it is
+// in doubt. A nil base is [http.DefaultClient]. base is not changed, and the client is as safe for
 // concurrent use as base is.
 //
 //	&sdk.StreamableClientTransport{Endpoint: url, HTTPClient: mcp.HTTPClient(nil)}
@@ -34,6 +36,10 @@ func HTTPClient(base *http.Client) *http.Client {
 // statuses is a transport that returns typed errors for temporary failures.
 type statuses struct{ base http.RoundTripper }
 
+// refusedKey is the key of an *atomic.Bool in the context of a call: whether the server refused the request
+// that makes it because the session is gone.
+type refusedKey struct{}
+
 // maxRefusal bounds how much of a failed response is read, in bytes.
 const maxRefusal = 64 << 10
 
@@ -46,6 +52,9 @@ func (s statuses) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	if req.Header.Get("Mcp-Session-Id") != "" && forgotten(resp) {
 		// With a body of JSON-RPC the SDK would not notice that the session is gone.
+		if refused, is := req.Context().Value(refusedKey{}).(*atomic.Bool); is {
+			refused.Store(true)
+		}
 		_ = resp.Body.Close()
 		resp.StatusCode, resp.Body, resp.ContentLength = http.StatusNotFound, http.NoBody, 0
 	}
