@@ -80,6 +80,60 @@ func TestACallThatSucceedsTheSecondTimeIsNotInDoubt(t *testing.T) {
 	assert.Empty(t, result.InDoubt)
 }
 
+// What a later try of a call says is no word about the effect of an earlier one, unless it succeeds: the
+// first may have been carried out, or still be under way.
+func TestALaterTryThatFailsLeavesTheFirstInDoubt(t *testing.T) {
+	lost := &fault.TransportError{Class: fault.Timeout}
+	full := fault.Issue{Pointer: "/n", Rule: "free", Expected: "a room that is free"}
+	for name, c := range map[string]struct {
+		later    error
+		readOnly bool
+		doubt    string
+	}{
+		"fails":                  {tool.Fail("no room"), false, `The call failed, and its effect may or may not have happened. The tool says: "no room"`},
+		"asks again":             {tool.AskAgain(full), false, "Something that this call did may or may not have happened.\n"},
+		"succeeds":               {nil, false, ""},
+		"fails, and only reads":  {tool.Fail("no room"), true, ""},
+		"asks again, only reads": {tool.AskAgain(full), true, ""},
+	} {
+		for way, declared := range map[string]bool{"by the policy": true, "by the model": false} {
+			if c.readOnly && !declared {
+				continue
+			}
+			t.Run(name+", "+way, func(t *testing.T) {
+				var opts []tool.Option
+				turns := []looptest.Turn{looptest.Call(call("book", `{}`)), looptest.Call(call("book", `{}`)), looptest.Say("Done.")}
+				if declared {
+					opts, turns = append(opts, tool.Idempotent()), turns[1:]
+				}
+				if c.readOnly {
+					opts = []tool.Option{tool.ReadOnly()}
+				}
+				tries := 0
+				tools, err := tool.NewSet(tool.New("book", "Book.", func(context.Context, struct{}) (string, error) {
+					if tries++; tries == 1 {
+						return "", lost
+					}
+					return "booked", c.later
+				}, opts...))
+				require.NoError(t, err)
+				model := looptest.NewModel(turns...)
+				r, err := fixture.Run(t.Context(), model, newSession(t), loop.Input{Prompt: "Book."}, loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()))
+				require.NoError(t, err)
+				assert.Equal(t, 2, tries)
+				told := model.Requests()[len(turns)-1].Last().Text
+				if c.doubt == "" {
+					assert.Empty(t, r.InDoubt)
+					assert.NotContains(t, told, "may or may not")
+					return
+				}
+				assert.Len(t, r.InDoubt, 1)
+				assert.Contains(t, told, c.doubt)
+			})
+		}
+	}
+}
+
 func payTwice(t *testing.T, end func() error) (loop.Result, error) {
 	t.Helper()
 	tools, err := tool.NewSet(tool.New("pay", "Pay.", func(context.Context, struct{}) (string, error) { return "paid", end() }))

@@ -74,9 +74,9 @@ const (
 )
 
 // failedWords returns what the model is told about a tool that failed for good.
-func (c *BatchCall) failedWords(end *ToolEnd, lim feedback.Limits) string {
+func (c *BatchCall) failedWords(end *ToolEnd, inDoubt bool, lim feedback.Limits) string {
 	failed, lead := "The tool failed.", "The tool failed: "
-	if end.InDoubt && !c.ReadOnly {
+	if inDoubt {
 		failed = c.doubting("The call failed", ", and")
 		lead = failed + " The tool says: "
 	}

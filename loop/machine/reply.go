@@ -446,8 +446,9 @@ func (s *step) outcome(c *BatchCall, end *ToolEnd) error {
 		s.deny(c, refusedByPerson, "")
 		return nil
 	}
+	settled := end.Verdict == Done || c.Status != callDoubtful && s.doubtOf(c.Key) == nil
 	s.closeDoubt(c)
-	if end.InDoubt {
+	if end.InDoubt || !settled { // what a later try says is no word about the effect of an earlier one
 		c.Doubt = !c.ReadOnly && end.Verdict != Failed // the words for a failed tool say so already
 		s.addDoubt(c)
 	}
@@ -554,8 +555,8 @@ func (s *step) correctCall(
 }
 
 func (s *step) toolFailed(c *BatchCall, end *ToolEnd) error {
-	inDoubt := (c.Status == callDoubtful || end.InDoubt) && !c.ReadOnly
-	c.end(callFailed, c.failedWords(end, s.limitsLeft()))
+	inDoubt := s.doubtOf(c.Key) != nil
+	c.end(callFailed, c.failedWords(end, inDoubt, s.limitsLeft()))
 	c.Parts = end.Parts
 	if !inDoubt {
 		s.giveBack(c)
