@@ -107,7 +107,15 @@ func openWithin(path string, flag int, mode fs.FileMode) (*os.File, error) {
 		return nil, err
 	}
 	defer root.Close()
-	return root.OpenFile(filepath.Base(path), flag, mode)
+	name := filepath.Base(path)
+	f, err := root.OpenFile(name, flag, mode)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return f, err
+	}
+	if info, look := root.Lstat(name); look == nil && info.Mode()&fs.ModeSymlink != 0 {
+		err = fmt.Errorf("%s is a link, and none leads out of its folder: open the journal where it is: %w", path, err)
+	}
+	return nil, err
 }
 
 func (d Dir) openOn(on *disk, session string) (Log, error) {

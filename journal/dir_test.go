@@ -57,3 +57,15 @@ func TestWhatAKilledCompactionLeavesGoesWhenTheJournalIsOpened(t *testing.T) {
 	require.NoFileExists(t, left)
 	require.NoError(t, log.Close())
 }
+
+func TestALinkThatLeadsOutOfAFolderIsNamed(t *testing.T) {
+	dir := journal.Dir(t.TempDir())
+	path := filepath.Join(string(dir), journal.FileName(theSession))
+	if err := os.Symlink(filepath.Join(t.TempDir(), "elsewhere.jsonl"), path); err != nil {
+		t.Skip("this system makes no links: ", err)
+	}
+	_, err := dir.Open(t.Context(), theSession)
+	require.ErrorContains(t, err, path+" is a link, and none leads out of its folder: open the journal where it is")
+	_, err = dir.Peek(t.Context(), theSession)
+	require.ErrorContains(t, err, " is a link, and none leads out of its folder")
+}
