@@ -63,7 +63,8 @@ func (t *recipient) declare(fs *flag.FlagSet) {
 func (t *recipient) take(args []string, more int, want string) ([]string, error) {
 	switch n := len(args) - more; {
 	case n == 2 && t.store != "":
-		return nil, misused("the store is given twice: %s and -store %s", shown(args[0]), shown(t.store))
+		return nil, misused("the store is given twice: %s and -store %s: besides it give %s", shown(args[0]),
+			shown(t.store), want)
 	case n == 2:
 		t.store, args = args[0], args[1:]
 	case n != 1:

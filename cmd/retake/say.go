@@ -37,7 +37,7 @@ func (s *say) declare(fs *flag.FlagSet) {
 }
 
 func (s *say) take(args []string) error {
-	rest, err := s.recipient.take(args, 1, "SESSION TEXT")
+	rest, err := s.recipient.take(args, 1, "SESSION TEXT, the text in quotes")
 	if err == nil {
 		s.words.Text = rest[0]
 	}
