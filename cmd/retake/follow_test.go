@@ -12,6 +12,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/adapter/sqlite"
+	"github.com/retake-go/retake/journal"
 )
 
 // step changes the journal between two looks at it. It reports whether the next look follows.
@@ -83,4 +86,67 @@ func TestAnInterruptEndsWhatIsFollowed(t *testing.T) {
 	})
 	assert.Equal(t, exitOK, status, errs)
 	assert.Contains(t, out, "  open      unfinished: ")
+}
+
+// followedIn follows a journal in a database, with the next step each time it waits.
+func followedIn(t *testing.T, name string, steps ...func()) (status int, out, errs string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	e := &env{in: strings.NewReader(""), out: bufio.NewWriter(&stdout), err: &stderr}
+	e.after = func(time.Duration) <-chan time.Time {
+		require.NotEmpty(t, steps, "nothing is waited for after the end:\n%s", stdout.String())
+		steps[0]()
+		steps = steps[1:]
+		now := make(chan time.Time, 1)
+		now <- time.Time{}
+		return now
+	}
+	status = execute(e, []string{"show", "-follow", "-width", "80", name + "#order-42"})
+	assert.Empty(t, steps, "all was waited for")
+	return status, stdout.String(), stderr.String()
+}
+
+// isFollowed follows a journal in a store that it writes, until its run has ended, until a shorter one has
+// taken its place, and until it is deleted.
+func isFollowed(t *testing.T, store journal.Store, name string) {
+	t.Helper()
+	whole, err := os.ReadFile("../../testdata/journals/v1/transport_wait.jsonl")
+	require.NoError(t, err)
+	log, err := store.Open(t.Context(), "order-42")
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, log.Close()) }()
+	end := 0
+	upTo := func(size int) func() {
+		return func() {
+			require.NoError(t, log.Append(t.Context(), int64(end), whole[end:size], true))
+			end = size
+		}
+	}
+	replaced := func(size int) func() {
+		return func() {
+			require.NoError(t, log.Replace(t.Context(), int64(end), whole[:size]))
+			end = size
+		}
+	}
+	upTo(bytes.IndexByte(whole, '\n') + 1)()
+	status, out, errs := followedIn(t, name, func() {}, upTo(1+bytes.LastIndexByte(whole[:len(whole)-1], '\n')), upTo(len(whole)))
+	assert.Equal(t, exitOK, status, errs)
+	assert.Contains(t, out, "  done      Hello.\n")
+	first := bytes.IndexByte(whole, '\n') + 1
+	second := first + bytes.IndexByte(whole[first:], '\n') + 1
+	replaced(second)()
+	status, _, errs = followedIn(t, name, func() {}, replaced(first))
+	assert.Equal(t, exitTrouble, status)
+	assert.Contains(t, errs, "the journal was replaced by a shorter one while it was followed: show it again")
+	status, _, errs = followedIn(t, name, func() {}, replaced(0))
+	assert.Equal(t, exitTrouble, status)
+	assert.Contains(t, errs, "the journal is gone while it was followed: ")
+}
+
+func TestAJournalInADatabaseIsFollowed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "runs.db")
+	store, err := sqlite.Open(t.Context(), path)
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, store.Close()) }()
+	isFollowed(t, store, path)
 }

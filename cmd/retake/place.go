@@ -201,15 +201,58 @@ func (e *env) openStored(p place) (io.ReadCloser, error) {
 		}
 		return f, nil
 	}
-	var in io.ReadCloser
 	store, err := e.database(p.path, true)
+	in := &stored{store: store, session: p.session}
 	if err == nil {
-		in, err = store.Peek(context.Background(), p.session)
+		in.ReadCloser, err = store.Peek(context.Background(), p.session)
 	}
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: p.String(), Err: err}
 	}
 	return in, nil
+}
+
+// stored is a journal in a database.
+type stored struct {
+	io.ReadCloser
+	store   db
+	session string
+	// read is where the next byte is.
+	read int64
+}
+
+func (s *stored) Read(p []byte) (int, error) {
+	n, err := s.ReadCloser.Read(p)
+	s.read += int64(n)
+	return n, err
+}
+
+// Seek implements [io.Seeker].
+func (s *stored) Seek(to int64, whence int) (int64, error) {
+	seeks, can := s.ReadCloser.(io.Seeker)
+	if !can {
+		return 0, errors.ErrUnsupported
+	}
+	at, err := seeks.Seek(to, whence)
+	if err == nil {
+		s.read = at
+	}
+	return at, err
+}
+
+// goOn looks at the journal again, as it is now. It is an error if it is no longer the one that was read.
+func (s *stored) goOn() error {
+	in, err := s.store.Peek(context.Background(), s.session)
+	if err != nil {
+		return fmt.Errorf("the journal is gone while it was followed: %w", err)
+	}
+	read, old := s.read, s.ReadCloser
+	s.ReadCloser = in
+	_, err = s.Seek(read, io.SeekStart)
+	if errors.Is(err, io.EOF) {
+		err = errors.New("the journal was replaced by a shorter one while it was followed: show it again")
+	}
+	return errors.Join(err, old.Close())
 }
 
 // journalsIn lists the journals and databases of a folder.

@@ -38,7 +38,7 @@ that failed are open, all others are folded. The keys n and p go from one failur
 what was left out for its size.
 
 With -follow it shows a journal while it is being written. It ends when the run ends, or at an interrupt. It
-is an error if the file is replaced or truncated meanwhile.
+is an error if the journal is deleted, replaced or truncated meanwhile.
 
 A damaged journal is shown up to the damage, and the exit status is 2. A last line that was cut off is no
 damage, for a killed process leaves one. A note says so.
@@ -151,25 +151,24 @@ func (s *show) followed(e *env, p place, in io.Reader) error {
 		if ended {
 			return io.EOF
 		}
-		stored := in
+		from := in
 		if u, sealed := in.(unsealed); sealed {
-			stored = u.in
+			from = u.in
 		}
-		f, isFile := stored.(*os.File)
-		switch {
-		case isFile:
-			if err := sameJournal(f); err != nil {
-				return err
-			}
-		case p.session == "": // standard input cannot be read on
+		file, isFile := from.(*os.File)
+		row, isStored := from.(*stored)
+		if !isFile && !isStored { // standard input cannot be read on
 			return io.EOF
 		}
 		select {
 		case <-ctx.Done():
 			return io.EOF
 		case <-e.after(pollEvery):
-			return nil
 		}
+		if isFile {
+			return sameJournal(file)
+		}
+		return row.goOn()
 	})
 }
 
