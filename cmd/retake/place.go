@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
 )
@@ -91,7 +93,11 @@ func splitSession(name string) (path, session string, found bool) {
 		if !strings.HasPrefix(name[at:], sessionMark) {
 			continue
 		}
-		if _, err := os.Stat(name[:at]); err == nil || isDatabase(name[:at]) {
+		_, err := os.Stat(name[:at])
+		if isAddress(name) {
+			_, err = pgxpool.ParseConfig(name[:at]) // a password may have the mark
+		}
+		if err == nil {
 			return name[:at], name[at+len(sessionMark):], true
 		}
 	}

@@ -95,3 +95,20 @@ func TestAPostgresDatabaseIsAStore(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"order-42"}, ids, "it is younger than that")
 }
+
+// A password may have the mark that stands before a session, and no part of it is shown.
+func TestAMarkInAPasswordBeginsNoSession(t *testing.T) {
+	for name, want := range map[string][2]string{
+		"postgres://h/x#order-42":        {"postgres://h/x", "order-42"},
+		"postgres://h/x#ann@here#1":      {"postgres://h/x", "ann@here#1"},
+		"postgres://u:s3c#ret@h/x#order": {"postgres://u:s3c#ret@h/x", "order"},
+		"postgres://u:s3c#ret@h/x":       {},
+	} {
+		path, session, found := splitSession(name)
+		assert.Equal(t, want, [2]string{path, session}, name)
+		assert.Equal(t, want[0] != "", found, name)
+	}
+	_, err := places("postgres://u:s3c#ret@h:port/x", "", nil)
+	require.Error(t, err)
+	assert.NotContains(t, err.Error(), "s3c")
+}
