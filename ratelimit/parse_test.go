@@ -104,6 +104,19 @@ func TestWireFormIsReadAsWritten(t *testing.T) {
 	}
 }
 
+func TestWhatIsUnknownIsNull(t *testing.T) {
+	t.Parallel()
+	for want, v := range map[string]any{
+		`[null,null,null]`: []any{ratelimit.Count{N: 3}, ratelimit.Span{Duration: 3}, ratelimit.Date{}},
+		`[0,0,-0.5,-1.5,-2]`: []any{ratelimit.Of(0), ratelimit.In(0), ratelimit.Date{Time: time.Unix(-1, 5e8)}, ratelimit.Date{Time: time.Unix(-2, 5e8)},
+			ratelimit.Date{Time: time.Unix(-2, 0)}},
+	} {
+		out, err := json.Marshal(v)
+		require.NoError(t, err)
+		assert.Equal(t, want, string(out))
+	}
+}
+
 func TestWireFormRefuses(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
@@ -154,5 +167,11 @@ func TestBounds(t *testing.T) {
 	assert.LessOrEqual(t, len(s.Ignored), 64)
 	for _, i := range s.Ignored {
 		assert.Less(t, len(i.Value), 200)
+	}
+	for _, name := range []string{"x-ratelimit-remaining-requests", "ratelimit", "ratelimit-policy"} {
+		s = ratelimit.Parse(map[string][]string{name: {strings.Repeat("9", 5000)}}, now)
+		assert.Empty(t, s.Windows)
+		require.Len(t, s.Ignored, 1)
+		assert.Equal(t, "too long", s.Ignored[0].Why)
 	}
 }
