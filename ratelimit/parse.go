@@ -24,9 +24,6 @@ func Parse(headers map[string][]string, now time.Time) State {
 
 // Limits is [Parse] with all that is known of a response.
 func (resp Response) Limits() State {
-	if !resp.At.IsZero() {
-		resp.At = resp.At.UTC().Round(0)
-	}
 	body, _ := httphint.ParseJSON(resp.Body)
 	folded := foldAll(resp.Headers, body)
 	provider := strings.ToLower(strings.TrimSpace(resp.Provider))
