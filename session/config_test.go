@@ -28,6 +28,7 @@ func TestConfigFaults(t *testing.T) {
 		"reserved_feedback": {session.Config{Slices: []session.Declared{session.LogSlice[int]("feedback")}}, []string{`slices[0]: name "feedback" is reserved for a built-in log: choose another`}},
 		"builtin_handle":    {session.Config{Slices: []session.Declared{session.LogSlice[int]("attempts")}}, []string{`slices[0]: name "attempts" is reserved for a built-in log: choose another`}},
 		"twice":             {session.Config{Slices: []session.Declared{total, cart, total}}, []string{`slices[2]: name "total" is declared twice`}},
+		"bad_event":         {session.Config{Events: []string{"good", "Not good"}}, []string{`events[1]: name "Not good" must match ` + pattern}},
 		"reducer_on_builtin": {
 			session.Config{Reducers: []session.Reducer{session.On(session.LogSlice[int]("reducer_errors"), "go", "r", ok)}},
 			[]string{`reducers[0]: slice "reducer_errors" must be declared in slices`},
@@ -98,8 +99,13 @@ func TestARunHoldsTheSession(t *testing.T) {
 	require.NoError(t, session.DriverOf(s).Replace(state))
 	assert.Equal(t, []Line{{"a", 1}, {"b", 2}}, values(s, cart))
 
+	var heard []string
+	session.DriverOf(s).Hearing(func(w session.Words) error { heard = append(heard, w.Text); return nil })
+	require.NoError(t, s.Say(session.Words{Text: "Wait."}))
 	session.DriverOf(s).Release()
 	session.DriverOf(s).Release()
+	assert.ErrorIs(t, s.Say(session.Words{Text: "Stop."}), session.ErrNotHeld)
+	assert.Equal(t, []string{"Wait."}, heard)
 	assert.NoError(t, s.Dispatch(event("item_added", `{"sku":"c","qty":3}`)))
 	assert.Equal(t, 3, session.View(s.State(), cart).Len())
 }

@@ -55,4 +55,14 @@ func TestALiveSessionIsRestoredAndKeepsItsLogs(t *testing.T) {
 	require.ErrorContains(t, other.RestoreSlices(before), "id")
 	require.Error(t, s.RestoreSlices([]byte("{")))
 	assert.True(t, state.Same(s.State()), "nothing was changed")
+
+	logs, err := session.NewState("order-42", visits)
+	require.NoError(t, err)
+	text, err := logs.Snapshot()
+	require.NoError(t, err)
+	require.NoError(t, s.RestoreSlices(text))
+	now := s.State()
+	assert.Empty(t, session.View(now, cart).Len(), "the snapshot does not have it")
+	assert.Equal(t, 2, session.View(now, visits).Len())
+	assert.Equal(t, 1, session.View(state, cart).Len(), "a state that was taken before stays as it was")
 }

@@ -89,6 +89,13 @@ func TestRestoreRefuses(t *testing.T) {
 		"named_twice":        {head + `"slices":[{"name":"total","kind":"state","values":[]},{"name":"total","kind":"state","values":[]}]}`, `snapshot: slices[1]: name "total" appears twice`},
 		"no_such_kind":       {head + `"slices":[{"name":"total","kind":"queue","values":[]}]}`, `snapshot: slices[0]: kind must be "state" or "log", is "queue"`},
 		"another_kind":       {head + `"slices":[{"name":"total","kind":"log","values":[]}]}`, `slice "total": the slice is declared with another kind`},
+		"negative_cost":      {head + `"charged":{"cost_micros":-1}}`, `snapshot: charged: must have counts of 0 or more`},
+		"negative_input":     {head + `"charged":{"usage":{"input_tokens":-1}}}`, `snapshot: charged: must have counts of 0 or more`},
+		"negative_output":    {head + `"charged":{"usage":{"output_tokens":-1}}}`, `snapshot: charged: must have counts of 0 or more`},
+		"negative_runs":      {head + `"runs":-1}`, `snapshot: runs: must be 0 or more`},
+		"no_success":         {head + `"successes":[{"tool":"a","n":0}]}`, `snapshot: successes[0]: must be the only count of its tool, 1 or more`},
+		"counted_twice":      {head + `"successes":[{"tool":"a","n":1},{"tool":"a","n":1}]}`, `snapshot: successes[1]: must be the only count of its tool, 1 or more`},
+		"no_reply":           {head + `"max_replies":{"m":0}}`, `snapshot: max_replies["m"]: must be 1 or more`},
 		"unknown_slices":     {head + `"slices":[{"name":"zoo","kind":"log","values":[]},{"name":"ark","kind":"log","values":[]}]}`, "slice \"ark\": unknown slice\nslice \"zoo\": unknown slice"},
 		"misfit":             {head + `"slices":[{"name":"total","kind":"state","values":[1,"2",3]}]}`, `slice "total", value 1: JSON value at the top does not fit Go type int`},
 		"cut_of_nothing":     {head + `"kept":{"cuts":[{"step":"window","from":0,"to":1}]}}`, `snapshot: kept: must have turns and cuts of the conversation, in order`},
@@ -111,6 +118,8 @@ func TestRestoreTakesWhatFits(t *testing.T) {
 	s, err := session.Restore(ledgerConfig(), snapshot)
 	require.NoError(t, err)
 	assert.Equal(t, []int{1, 0, 2}, values(s, total), "null reads as encoding/json reads it")
+	raw, _ := s.State().Values("total")
+	assert.Equal(t, rawValues("1", "null", "2"), raw)
 	assert.Empty(t, values(s, audit), "a slice that is new is empty")
 	assert.Equal(t, "s", s.ID())
 	require.NoError(t, s.Dispatch(event("paid", "3")))

@@ -3,6 +3,8 @@ package session_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/reducer"
 	"github.com/retake-go/retake/session"
 )
@@ -186,5 +189,74 @@ func TestLatestFeedback(t *testing.T) {
 		assert.Equal(t, 2, f.Attempt)
 		assert.Equal(t, state.Feedback()[1], f)
 		break
+	}
+}
+
+// full is a state with something in each of its parts, and each way to change one part.
+func full() (s session.State, changes map[string]func(session.State) session.State) {
+	type state = session.State
+	changes = map[string]func(state) state{
+		"feedback":       func(s state) state { return s.AddFeedback(toolFeedback("book", 1)) },
+		"attempts":       func(s state) state { return s.AddAttempt(session.Attempt{Action: "book", Attempt: 1}) },
+		"reducer errors": func(s state) state { return s.AddReducerError(fault.ReducerError{Reducer: "r", Message: "m"}) },
+		"charged":        func(s state) state { return s.AddCharge(policy.Charge{Cost: 3}) },
+		"runs":           func(s state) state { return s.AddRun() },
+		"successes":      func(s state) state { return s.AddSuccesses("book", 2) },
+		"approved":       func(s state) state { return s.AddApproved("pay") },
+		"largest reply":  func(s state) state { return s.WithMaxReply("small", 100) },
+		"values": func(s state) state {
+			return must(s.Apply([]reducer.Op{{Slice: "total", Kind: reducer.OpAppend, Values: rawValues("1")}}))
+		},
+	}
+	s = must(session.NewState("s", total))
+	for _, name := range slices.Sorted(maps.Keys(changes)) {
+		s = changes[name](s)
+	}
+	return s, changes
+}
+
+func TestTheSameStateIsTheSameInAllItsParts(t *testing.T) {
+	s, changes := full()
+	assert.True(t, s.Same(s))
+	changes["approved"] = func(s session.State) session.State { return s.AddApproved("other") }
+	changes["largest reply"] = func(s session.State) session.State { return s.WithMaxReply("small", 200) }
+	for name, change := range changes {
+		next := change(s)
+		assert.False(t, next.Same(s), name)
+		assert.False(t, s.Same(next), name)
+	}
+	other := must(session.NewState("s", session.LogSlice[int]("total")))
+	assert.False(t, other.Same(must(session.NewState("s", total))), "a slice of another kind")
+	assert.False(t, must(session.NewState("s", cart)).Same(must(session.NewState("s", total))), "a slice of another name")
+	assert.False(t, must(session.NewState("t", total)).Same(must(session.NewState("s", total))), "another id")
+}
+
+func TestASnapshotHasAllPartsOfAState(t *testing.T) {
+	s, _ := full()
+	back := must(session.ParseState([]byte(snapshotOf(t, s))))
+	assert.Equal(t, snapshotOf(t, s), snapshotOf(t, back))
+	tokens, known := back.MaxReply("small")
+	assert.Equal(t, []any{s.Charged(), 1, 2, true, false, int64(100), true},
+		[]any{back.Charged(), back.Runs(), back.Successes("book"), back.Approved("pay"), back.Approved("book"), tokens, known})
+	forgotten := back.WithMaxReply("small", 0).AddSuccesses("book", -5)
+	_, known = forgotten.MaxReply("small")
+	assert.False(t, known)
+	assert.Zero(t, forgotten.Successes("book"))
+	assert.Equal(t, 2, back.Successes("book"), "the state before is as it was")
+}
+
+// An attempt has passed if nothing was wrong with it, its tool did not fail for good, and the run was not given up.
+func TestWhichAttemptsHavePassed(t *testing.T) {
+	for _, c := range []struct {
+		attempt session.Attempt
+		passed  bool
+	}{
+		{session.Attempt{Reason: policy.ReasonAccepted}, true},
+		{session.Attempt{Class: fault.Timeout, Reason: policy.ReasonBackoff}, false},
+		{session.Attempt{Reason: policy.ReasonFailedForGood}, false},
+		{session.Attempt{Reason: policy.ReasonCancelled}, false},
+		{session.Attempt{Reason: policy.ReasonDeadline}, false},
+	} {
+		assert.Equal(t, c.passed, c.attempt.Passed(), c.attempt.Reason)
 	}
 }

@@ -19,5 +19,8 @@ func TestTheErrorOfAnInvalidMessageIsAboutTheMessage(t *testing.T) {
 		"user's message: by: give at most 256 bytes of printable text":   {Text: "Stop.", By: "a\nb"},
 	} {
 		assert.EqualError(t, w.Validate(), want)
+		assert.EqualError(t, must(session.New(session.Config{})).Say(w), want)
 	}
+	longest := session.Words{Text: strings.Repeat("x", 262_144)}
+	assert.NoError(t, longest.Validate())
 }
