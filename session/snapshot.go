@@ -202,11 +202,4 @@ func (s sliceSnapshot) check(twice bool) string {
 	return ""
 }
 
-func (s sliceSnapshot) slot() slot {
-	for i, v := range s.Values {
-		if v == nil {
-			s.Values[i] = json.RawMessage("null")
-		}
-	}
-	return slot{s.Name, s.Kind, seq.Of(s.Values...)}
-}
+func (s sliceSnapshot) slot() slot { return slot{s.Name, s.Kind, seq.Of(s.Values...)} }
