@@ -82,6 +82,55 @@ func TestAnAnswerBesideCallsIsLeftOut(t *testing.T) {
 	}
 }
 
+// Values of the named slices are left out wherever a reducer's result stands, and of no other slice.
+func TestNamedSlicesAreLeftOutEverywhere(t *testing.T) {
+	reduced := machine.Reduced{Ops: []reducer.Op{
+		{Slice: "cart", Kind: reducer.OpAppend, Values: []json.RawMessage{json.RawMessage(`"S3CR3T"`)}},
+		{Slice: "total", Kind: reducer.OpAppend, Values: []json.RawMessage{json.RawMessage(`"stays"`)}},
+	}}
+	r := (&Redaction{Slices: []string{"cart"}}).redactor(t.Context(), "s")
+	before := &machine.State{Config: &machine.Config{}, Batch: &machine.Batch{Calls: []*machine.BatchCall{{}}}}
+	for name, ev := range map[string]machine.Event{
+		"reduced":    {Reduced: &reduced},
+		"reductions": {Reductions: []machine.Reduced{{}, reduced}},
+		"try":        {Try: &machine.Try{Reduced: &reduced}},
+		"tool":       {Tool: &machine.ToolEnd{Reduced: &reduced}},
+		"answer":     {Reply: &machine.Reply{Answer: &machine.Answer{Reduced: &reduced}}},
+	} {
+		left, err := r.event(ev, before, nil)
+		nothingStays(t, left, err)
+		raw, err := canon.Marshal(left)
+		require.NoError(t, err)
+		assert.Contains(t, string(raw), `"stays"`, name)
+	}
+	raw := []byte(`{"format":"retake.session/1","id":"s","slices":[{"name":"cart","kind":"log","values":["S3CR3T"]},{"name":"total","kind":"log","values":["stays"]}]}`)
+	left, err := r.state(raw, &Header{})
+	nothingStays(t, json.RawMessage(left), err)
+	assert.Contains(t, string(left), `"stays"`)
+}
+
+// The name of a member that is not allowed may be the value that is left out, and so may the name of a tool that does
+// not exist. Tools that are offered, or that the config names, keep their names.
+func TestNamesThatTheModelInventedAreLeftOut(t *testing.T) {
+	r := (&Redaction{Tools: map[string]ToolRedaction{"pay": {Arguments: []string{"/card"}}}}).redactor(t.Context(), "s")
+	config := &machine.Config{Policy: policy.DefaultSet(), Action: "ship"}
+	config.Policy.Tools = map[string]policy.Layer{"look": {}}
+	for _, issue := range []fault.Issue{
+		{Pointer: "/S3CR3T", Rule: "additionalProperties", Source: fault.FromSchema},
+		{Pointer: "/S3CR3T", Rule: "propertyNames", Source: fault.FromSchema},
+		{Pointer: "/S3CR3T", Rule: fault.RuleDuplicateKey, Source: fault.FromJSON},
+	} {
+		ev := machine.Event{Kind: machine.Replied, Reply: &machine.Reply{Native: true, Calls: []machine.Call{
+			{Tool: "pay", Class: fault.ToolValidation, Arguments: json.RawMessage(`{"S3CR3T":1,"amount":"stays"}`), Issues: []fault.Issue{issue}},
+			{Tool: "S3CR3T", Class: fault.UnknownTool}, {Tool: "look"}, {Tool: "ship"},
+		}}}
+		left, err := r.event(ev, &machine.State{Config: config}, []Tool{{Name: "pay"}})
+		nothingStays(t, left, err)
+		assert.Contains(t, string(left.Reply.Calls[0].Arguments), `"amount":"stays"`)
+		assert.Equal(t, []string{"pay", "look", "ship"}, []string{left.Reply.Calls[0].Tool, left.Reply.Calls[2].Tool, left.Reply.Calls[3].Tool})
+	}
+}
+
 // Types of text with a fixed set of values, which need no tag.
 var words = []reflect.Type{
 	reflect.TypeFor[machine.EventKind](), reflect.TypeFor[machine.Verdict](), reflect.TypeFor[machine.PlanKind](),
