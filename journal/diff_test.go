@@ -120,6 +120,11 @@ func TestADiffFindsTheFirstStepThatIsAnother(t *testing.T) {
 	assert.Equal(t, int64(2), d.Step.Number)
 	assert.Equal(t, []journal.Change{{Path: "/effects/0/decision/reason", Was: `"backoff"`, Now: `"immediate"`}}, d.Step.Changes)
 
+	const told = "the model called book_room (tool_validation)\n" +
+		"    tell the model: nights: expected integer (at least 1, at most 30), got string\n    wait 1.150280746s (backoff)\n"
+	assert.Equal(t, "event 2 is the first that differs: the same happened, and was decided differently\n"+
+		"  a, line 4: "+told+"  b, line 4: "+told+"  /effects/0/decision/reason  \"backoff\" -> \"immediate\"\n", d.Explain("a", "b"))
+
 	d = diff(t, good, edited(t, good, "Two nights in Lisbon, please.", "Three."))
 	assert.False(t, d.Step.SameEvent)
 	assert.Contains(t, d.Explain("a", "b"), "event 1 is the first that differs\n")
