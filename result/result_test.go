@@ -219,6 +219,21 @@ func TestFromError(t *testing.T) {
 	assert.Equal(t, result.Error{Class: "low_confidence", Message: "low_confidence: 0.4", Retryable: new(false)}, own.Error)
 	assert.Equal(t, fault.Unknown, result.FromError[int](errors.New("?")).Error.Class)
 	assert.Empty(t, result.Success(1).UserMessage())
+
+	failed := result.Failure[int](fault.RateLimit, "slow down")
+	failed.Error.Retryable, failed.Error.Type = new(false), "Busy"
+	_, err := failed.Unwrap()
+	assert.Equal(t, failed.Error, result.FromError[string](fmt.Errorf("agent: %w", err)).Error, "it comes back as it was")
+}
+
+// Only an error is retryable, whatever else a result has.
+func TestOnlyErrorsAreRetryable(t *testing.T) {
+	for status, want := range map[result.Status]bool{result.StatusError: true, result.StatusSuccess: false, result.StatusInProgress: false} {
+		r := result.Result[int]{Status: status, Error: result.Error{Class: fault.Timeout}}
+		assert.Equal(t, want, r.Retryable(), status)
+		r.Error.Class, r.Error.Retryable = fault.Refusal, new(true)
+		assert.Equal(t, want, r.Retryable(), status)
+	}
 }
 
 // "Retryable" means: run the agent again. After exhausted corrections that does not help, so no form says
@@ -263,6 +278,12 @@ func TestExecutionPlus(t *testing.T) {
 	assert.EqualValues(t, 13, sum.Usage.Tokens())
 	assert.Equal(t, "m", sum.Model)
 	assert.Equal(t, new(1), sum.RetryCount)
+	own := result.Execution{Provider: "own"}.Plus(total)
+	assert.Equal(t, []string{"", "own"}, []string{own.Model, own.Provider}, "a model is not named beside another's provider")
+	assert.Zero(t, parts.Plus(parts).Usage.TotalTokens, "nobody gives a total")
+	assert.EqualValues(t, 13, total.Plus(parts).Usage.TotalTokens)
+	assert.True(t, math.IsNaN(result.Cost{Total: math.NaN()}.Plus(total.Cost).Total))
+	assert.True(t, math.IsInf(result.Cost{Total: math.Inf(1)}.Plus(total.Cost).Total, 1))
 	huge := result.Execution{Duration: math.MaxInt64, Usage: result.Usage{TotalTokens: math.MaxInt64}}
 	assert.Equal(t, time.Duration(math.MaxInt64), huge.Plus(huge).Duration)
 	assert.Equal(t, int64(math.MaxInt64), huge.Plus(huge).Usage.Tokens())
