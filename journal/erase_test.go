@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,6 +38,7 @@ func TestALongTextIsLeftOutEverywhere(t *testing.T) {
 		"tool failure":         {Tool: &machine.ToolEnd{Failure: &failure}},
 		"issues of a call":     {Reply: &machine.Reply{Calls: []machine.Call{{Tool: "pay", Issues: issues}}}},
 		"issues of the answer": {Reply: &machine.Reply{Answer: &machine.Answer{Issues: issues}}},
+		"name of a tool":       {Reply: &machine.Reply{Native: true, Calls: []machine.Call{{Tool: long, Class: fault.UnknownTool}}}},
 		"parts of a result":    {Tool: &machine.ToolEnd{Parts: []message.Part{{Kind: message.TextPart, Text: long}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -119,13 +121,19 @@ func TestNamesThatTheModelInventedAreLeftOut(t *testing.T) {
 		{Pointer: "/S3CR3T", Rule: "additionalProperties", Source: fault.FromSchema},
 		{Pointer: "/S3CR3T", Rule: "propertyNames", Source: fault.FromSchema},
 		{Pointer: "/S3CR3T", Rule: fault.RuleDuplicateKey, Source: fault.FromJSON},
+		{Pointer: "/card/S3CR3T", Rule: "type", Source: fault.FromSchema},
 	} {
+		arguments := `{"S3CR3T":1,"amount":"stays","n":1e2}`
+		if strings.HasPrefix(issue.Pointer, "/card") {
+			arguments = `{"card":{"S3CR3T":1},"amount":"stays","n":1e2}`
+		}
 		ev := machine.Event{Kind: machine.Replied, Reply: &machine.Reply{Native: true, Calls: []machine.Call{
-			{Tool: "pay", Class: fault.ToolValidation, Arguments: json.RawMessage(`{"S3CR3T":1,"amount":"stays"}`), Issues: []fault.Issue{issue}},
+			{Tool: "pay", Class: fault.ToolValidation, Arguments: json.RawMessage(arguments), Issues: []fault.Issue{issue}},
 			{Tool: "S3CR3T", Class: fault.UnknownTool}, {Tool: "look"}, {Tool: "ship"},
 		}}}
 		left, err := r.event(ev, &machine.State{Config: config}, []Tool{{Name: "pay"}})
 		nothingStays(t, left, err)
+		assert.Empty(t, ev.Reply.Calls[0].Exact, "the event of the run is as it was")
 		assert.Contains(t, string(left.Reply.Calls[0].Arguments), `"amount":"stays"`)
 		assert.Equal(t, []string{"pay", "look", "ship"}, []string{left.Reply.Calls[0].Tool, left.Reply.Calls[2].Tool, left.Reply.Calls[3].Tool})
 	}

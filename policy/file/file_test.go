@@ -134,6 +134,20 @@ func TestReadRemembersWhereFieldsWereWritten(t *testing.T) {
 	assert.Equal(t, policy.Explained{Field: "max_attempts", Value: "2", Layer: "transport", Source: "policy.yaml:8:3"}, explanation[0])
 	assert.Equal(t, "policy.yaml:7:13", explanation[1].Source, "a preset's fields come from where it is named")
 
+	for _, layer := range []string{"global", "answer", "call", "adjusted", "transport", "tools: {a", "tool_transport: {a"} {
+		text := layer + ": {max_attempts: 2}" + strings.Repeat("}", strings.Count(layer, "{"))
+		set, err := file.Read("policy.yaml", []byte(text))
+		require.NoError(t, err, text)
+		of := policy.Target{Plane: fault.Correction}
+		if strings.Contains(layer, "transport") {
+			of.Plane = fault.Transport
+		}
+		if strings.Contains(layer, "{a") {
+			of.Tool = "a"
+		}
+		assert.Equal(t, fmt.Sprintf("policy.yaml:1:%d", len(layer)+4), set.Explain(of)[0].Source, text)
+	}
+
 	set, err = file.Read("policy.json", []byte("{\n  \"max_attempts\": 4,\"opt_out\":\ttrue}"))
 	require.NoError(t, err)
 	explanation = set.Explain(policy.Target{})
