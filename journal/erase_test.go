@@ -105,6 +105,16 @@ func TestNamedSlicesAreLeftOutEverywhere(t *testing.T) {
 		require.NoError(t, err)
 		assert.Contains(t, string(raw), `"stays"`, name)
 	}
+	looks := mark{Digest: strings.Repeat("0", 32), Bytes: 7}.String()
+	_, is := parseMark(looks)
+	require.True(t, is, looks)
+	unknown := machine.Event{Reply: &machine.Reply{Native: true, Calls: []machine.Call{
+		{Tool: "payy", Class: fault.UnknownTool}, {Tool: looks, Class: fault.UnknownTool},
+	}}}
+	named, err := r.event(unknown, before, nil)
+	require.NoError(t, err)
+	assert.Equal(t, "payy", named.Reply.Calls[0].Tool, "no rule leaves it out")
+	assert.NotEqual(t, looks, named.Reply.Calls[1].Tool, "it could be mistaken for what was left out")
 	raw := []byte(`{"format":"retake.session/1","id":"s","slices":[{"name":"cart","kind":"log","values":["S3CR3T"]},{"name":"total","kind":"log","values":["stays"]}]}`)
 	left, err := r.state(raw, &Header{})
 	nothingStays(t, json.RawMessage(left), err)
@@ -123,7 +133,7 @@ func TestNamesThatTheModelInventedAreLeftOut(t *testing.T) {
 		{Pointer: "/S3CR3T", Rule: fault.RuleDuplicateKey, Source: fault.FromJSON},
 		{Pointer: "/card/S3CR3T", Rule: "type", Source: fault.FromSchema},
 	} {
-		arguments := `{"S3CR3T":1,"amount":"stays","n":1e2}`
+		arguments := `{"S3CR3T":"S3CR3T","amount":"stays","n":1e2}`
 		if strings.HasPrefix(issue.Pointer, "/card") {
 			arguments = `{"card":{"S3CR3T":1},"amount":"stays","n":1e2}`
 		}
