@@ -234,6 +234,7 @@ func FuzzClassify(f *testing.F) {
 	f.Add("", 200, "", "529 {", []byte("event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\"}}\n\n"))
 	f.Add("openrouter", 402, "x#y:z", "try again in 5.2s", []byte(`[{"error":{"metadata":{"raw":"{\"a\":1}"}}}]`))
 	f.Add("bedrock", 0, "", "429 too", []byte(`{"throttlingException":{"message":1}}`))
+	f.Add("openai", 200, "", "", []byte(`{"choices":[{"finish_reason":"stop"}]}`))
 	f.Add("", 0, "model", "model * not found", []byte(`{"detail":[{"msg":1}],"choices":[{"error":{}}]}`))
 	f.Fuzz(func(t *testing.T, provider string, status int, code, message string, body []byte) {
 		r := fault.Response{Provider: provider, Status: status, Code: code, Message: message, Body: body}
@@ -269,6 +270,7 @@ func TestErrorDocumentsAreOneObject(t *testing.T) {
 func FuzzReadResponse(f *testing.F) {
 	f.Add([]byte(`{"provider":"openai","status":"429","code":1,"headers":{"a":["b",1]},"body":{"error":1}}`))
 	f.Add([]byte(`{"body":"text"}`))
+	f.Add([]byte(`{"status":"many","headers":7}`))
 	f.Fuzz(func(t *testing.T, doc []byte) {
 		r, err := fault.ReadResponse(doc)
 		if err == nil {

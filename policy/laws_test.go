@@ -17,28 +17,37 @@ import (
 	"github.com/retake-go/retake/policy/internal/draw"
 )
 
+// drawQuestion draws any question, and mostly one that only waits can stop.
 func drawQuestion(t *rapid.T) question {
 	p := (&policy.Set{Global: draw.Layer().Draw(t, "layer")}).Policy(policy.Target{})
 	small := rapid.IntRange(0, 12)
 	budget := rapid.IntRange(-1, 9)
+	hour := rapid.Int64Range(0, int64(time.Hour))
 	q := question{p: p, pos: policy.Position{
 		Attempt:    rapid.OneOf(small, rapid.Int()).Draw(t, "attempt"),
 		ToolFailed: small.Draw(t, "tool failed"), RunFailed: small.Draw(t, "run failed"),
 		UnknownFailed: small.Draw(t, "unknown failed"), Repeats: small.Draw(t, "repeats"),
 		Budgets: policy.Budgets{Tool: budget.Draw(t, "t"), Run: budget.Draw(t, "r"), UnknownTools: budget.Draw(t, "u")},
-		Now:     noon, Key: draw.Key().Draw(t, "key"),
-		Waited: time.Duration(rapid.Int64Range(0, int64(time.Hour)).Draw(t, "waited")),
+		Now:     noon, Key: draw.Key().Draw(t, "key"), Waited: time.Duration(hour.Draw(t, "waited")),
 	}, f: fault.Failure{
 		Class:      rapid.SampledFrom(draw.Classes()).Draw(t, "class"),
-		RetryAfter: time.Duration(rapid.OneOf(rapid.Just(int64(0)), rapid.Int64()).Draw(t, "retry after")),
+		RetryAfter: time.Duration(rapid.OneOf(rapid.Just(int64(0)), hour, rapid.Int64()).Draw(t, "retry after")),
 	}}
 	if rapid.Bool().Draw(t, "deadline?") {
 		q.pos.Deadline = noon.Add(time.Duration(rapid.Int64Range(-int64(time.Minute), int64(time.Hour)).Draw(t, "deadline")))
 	}
+	if rapid.IntRange(0, 3).Draw(t, "hard") == 3 || len(p.RetryableErrors) == 0 {
+		return q
+	}
+	q.p.OptOut, q.f.Class = false, rapid.SampledFrom(p.RetryableErrors).Draw(t, "listed")
+	q.p.MaxAttempts = rapid.SampledFrom([]int{policy.Unlimited, 2, 20}).Draw(t, "max attempts")
+	q.pos.Attempt, q.pos.Waited = rapid.IntRange(0, 1).Draw(t, "early attempt"), 0
+	q.pos.ToolFailed, q.pos.RunFailed, q.pos.UnknownFailed, q.pos.Repeats = 0, 0, 0, 0
 	return q
 }
 
 func TestLawsOfDecide(t *testing.T) {
+	retried := 0
 	rapid.Check(t, func(t *rapid.T) {
 		q := drawQuestion(t)
 		d := q.decide()
@@ -48,6 +57,7 @@ func TestLawsOfDecide(t *testing.T) {
 			require.Zero(t, d.Delay)
 			return
 		}
+		retried++
 		require.GreaterOrEqual(t, d.Delay, time.Duration(0))
 		require.Equal(t, d.Delay == 0, d.Reason == policy.ReasonImmediate, "zero is immediate, and only zero")
 		require.False(t, q.p.OptOut)
@@ -63,6 +73,7 @@ func TestLawsOfDecide(t *testing.T) {
 		}
 		requireLawfulWait(t, q, d)
 	})
+	assert.NotZero(t, retried, "the laws of waits were looked at")
 }
 
 func requireLawfulWait(t require.TestingT, q question, d policy.Decision) {

@@ -65,9 +65,21 @@ func TestACallThatDoesNotFitIsNotMade(t *testing.T) {
 
 // A call that fits, with the largest reply that it is allowed, passes no limit that bounds replies.
 func TestACallThatFitsPassesNoLimit(t *testing.T) {
+	fit := 0
 	rapid.Check(t, func(t *rapid.T) {
 		limits, price := draw.Set().Draw(t, "set").Spending, draw.Price().Draw(t, "price")
 		limits.Action.ReasoningTokens, limits.Run.ReasoningTokens, limits.Session.ReasoningTokens = nil, nil, nil // they bound no reply
+		roomy := rapid.Bool().Draw(t, "roomy")
+		for _, a := range []*policy.Allowance{&limits.Action, &limits.Run, &limits.Session} {
+			for _, most := range []*int64{a.InputTokens, a.OutputTokens, a.TotalTokens, a.CachedTokens, a.Cost} {
+				if roomy && most != nil { // small limits are seldom all kept
+					*most += 10_000
+				}
+			}
+		}
+		if roomy && limits.MaxNextCost != nil {
+			*limits.MaxNextCost += 1000
+		}
 		n := rapid.Int64Range(0, 3000)
 		spent := policy.Spent{Run: policy.Charge{Usage: message.Usage{InputTokens: n.Draw(t, "in"), OutputTokens: n.Draw(t, "out")}, Cost: n.Draw(t, "cost")},
 			Actions: []policy.Charge{{Cost: n.Draw(t, "action")}}}
@@ -78,6 +90,7 @@ func TestACallThatFitsPassesNoLimit(t *testing.T) {
 		if why.Reason != "" || most < 0 {
 			return
 		}
+		fit++
 		require.GreaterOrEqual(t, most, int64(policy.LeastReply))
 		used := prompt
 		used.OutputTokens, used.ReasoningTokens = most, rapid.Int64Range(0, most).Draw(t, "reasoned")
@@ -88,6 +101,7 @@ func TestACallThatFitsPassesNoLimit(t *testing.T) {
 			require.LessOrEqual(t, c.Cost, *limits.MaxNextCost)
 		}
 	})
+	assert.NotZero(t, fit, "the limits of a call that fits were looked at")
 }
 
 func TestTheFirstCallOfAnActionFits(t *testing.T) {

@@ -68,27 +68,23 @@ func TestApply(t *testing.T) {
 
 func TestApplyRefuses(t *testing.T) {
 	cases := map[string]struct {
-		op    reducer.Op
-		want  string
-		cause error
+		op   reducer.Op
+		want string
 	}{
-		"unknown_slice": {op("cart", reducer.OpAppend, "1"), `operation 1: append on slice "cart": unknown slice`, nil},
-		"replace_log":   {op("audit", reducer.OpReplace, `"x"`), `operation 1: replace on slice "audit": a log slice allows only append and extend`, nil},
-		"clear_log":     {op("audit", reducer.OpClear), `operation 1: clear on slice "audit": a log slice allows only append and extend`, nil},
-		"builtin":       {op("feedback", reducer.OpAppend, "1"), `operation 1: append on slice "feedback": only the loop writes to a built-in log`, nil},
-		"no_kind":       {op("total", ""), `operation 1:  on slice "total": a change without a kind: use Append, Extend, Replace, Clear or None`, nil},
-		"two_values":    {op("total", reducer.OpAppend, "1", "2"), `operation 1: append on slice "total": append takes exactly one value, got 2`, nil},
-		"no_json":       {op("total", reducer.OpAppend, "{"), `operation 1: append on slice "total": not strict JSON: syntax at byte 1`, nil},
-		"nil_value":     {reducer.Op{Slice: "total", Kind: reducer.OpAppend, Values: make([]json.RawMessage, 1)}, `operation 1: append on slice "total": not strict JSON: syntax at byte 0`, nil},
+		"unknown_slice": {op("cart", reducer.OpAppend, "1"), `operation 1: append on slice "cart": unknown slice`},
+		"replace_log":   {op("audit", reducer.OpReplace, `"x"`), `operation 1: replace on slice "audit": a log slice allows only append and extend`},
+		"clear_log":     {op("audit", reducer.OpClear), `operation 1: clear on slice "audit": a log slice allows only append and extend`},
+		"builtin":       {op("feedback", reducer.OpAppend, "1"), `operation 1: append on slice "feedback": only the loop writes to a built-in log`},
+		"no_kind":       {op("total", ""), `operation 1:  on slice "total": a change without a kind: use Append, Extend, Replace, Clear or None`},
+		"two_values":    {op("total", reducer.OpAppend, "1", "2"), `operation 1: append on slice "total": append takes exactly one value, got 2`},
+		"no_json":       {op("total", reducer.OpAppend, "{"), `operation 1: append on slice "total": not strict JSON: syntax at byte 1`},
+		"nil_value":     {reducer.Op{Slice: "total", Kind: reducer.OpAppend, Values: make([]json.RawMessage, 1)}, `operation 1: append on slice "total": not strict JSON: syntax at byte 0`},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			s := must(session.NewState("order-42", total, audit))
 			next, err := s.Apply([]reducer.Op{op("total", reducer.OpAppend, "1"), c.op})
 			assert.EqualError(t, err, c.want)
-			if c.cause != nil {
-				assert.ErrorIs(t, err, c.cause)
-			}
 			assert.Equal(t, snapshotOf(t, s), snapshotOf(t, next), "all or nothing")
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -148,17 +149,31 @@ func TestLawOfAnyText(t *testing.T) {
 		": ", ":", "- ", "-", "? ", "\n", "\n  ", "\n    ", " ", "{", "}", "[", "]", ",", ", ", "#", " #", "'", "\"", "|\n", ">-\n",
 		"&a ", "*a", "!t ", "<<", "---\n", "...\n", "%", "1", "3", "0", "2s", "true", "off", "null", "~", "\t", "\r\n", "\\", "é",
 	})
+	lines := []string{"max_attempts: 3\n", "'opt_out': true\n", "\"no_progress\": off\n", "# note\n", "backoff: {kind: constant,\n delay: 2s}\n",
+		"retryable_errors:\n- no_output\n- timeout\n", "identity: []\n", "bases:\n  timeout: 1s\n\n"}
+	read := 0
 	rapid.Check(t, func(t *rapid.T) {
-		data := []byte(strings.Join(rapid.SliceOfN(pieces, 0, 40).Draw(t, "pieces"), ""))
-		set, err := file.Read(rapid.SampledFrom([]string{"p.yaml", "p.json", "p"}).Draw(t, "name"), data)
+		text := rapid.SliceOfN(pieces, 0, 40).Draw(t, "pieces")
+		names := []string{"p.yaml", "p.json", "p"}
+		if rapid.IntRange(0, 3).Draw(t, "marks alone") < 3 { // lines with a mark or two in between, or none
+			names = []string{"p.yaml", "p"}
+			text = rapid.Permutation(lines).Draw(t, "order")[:rapid.IntRange(1, len(lines)).Draw(t, "many")]
+			for range rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "marks") {
+				text = slices.Insert(slices.Clone(text), rapid.IntRange(0, len(text)).Draw(t, "at"), pieces.Draw(t, "mark"))
+			}
+		}
+		data := []byte(strings.Join(text, ""))
+		set, err := file.Read(rapid.SampledFrom(names).Draw(t, "name"), data)
 		if err != nil {
 			requireWellFormed(t, set, err)
 			return
 		}
+		read++
 		written, err := json.Marshal(bare(set))
 		require.NoError(t, err)
 		back, err := file.Read("written.json", written)
 		require.NoError(t, err)
 		require.Equal(t, bare(set), bare(back))
 	})
+	require.NotZero(t, read, "some were read")
 }
