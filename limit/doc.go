@@ -18,6 +18,8 @@
 //     falls at each refusal. A refusal in spite of a grant always counts. The longer it asks to wait, the
 //     longer the pace stays below the one that was refused: twenty times as long, and at most an hour. With
 //     Config.Open there is no pace until a retry is refused or finds the provider down, or a limit is told.
+//     While a pace is kept, no limit is known and others wait, the refusal of a call that was not made before
+//     is excused: it is charged to nobody, and the call waits until calls are served.
 //   - While calls find the provider down, the breaker lets one probe through now and then. A probe that nobody
 //     settles is lost in time, and another one is made. In the end those that wait are denied.
 //   - Retries are slowed down when too many calls fail: each failure takes from a budget, and each success

@@ -104,6 +104,9 @@ type Share struct {
 	Calls int64         `json:"calls"`
 	// Probe marks the one call that finds out whether the provider is back. Its failure is charged to nobody.
 	Probe bool `json:"probe,omitempty"`
+	// Excused marks a call whose refusal is charged to nobody: others wait, so it is the pace that was wrong. A
+	// call is excused once: not if it is made again.
+	Excused bool `json:"excused,omitempty"`
 	// Seeking reports that the pace is still doubling in search of the limit.
 	Seeking bool `json:"seeking,omitempty"`
 	// Trying reports that the pace is near the one at which calls were refused.

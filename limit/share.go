@@ -23,7 +23,7 @@ func (st *State) ahead() int64 { return st.lease() / 2 }
 // slot takes the next call from what was lent, and returns the share that it came from.
 func (s *step) slot(share *Share) (lender int64) {
 	l := &s.Slots[0]
-	lender, share.Probe = l.ID, l.Probe
+	lender, share.Probe, share.Excused = l.ID, l.Probe, l.Excused
 	share.From = l.From
 	l.From, l.Calls = l.From.Add(l.Every), l.Calls-1
 	if l.Calls == 0 {

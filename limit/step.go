@@ -238,6 +238,9 @@ func (st *State) ready(w *waiter, others int) int64 {
 			return never
 		}
 	}
+	if w.Retry && st.Dry > 0 { // what a refusal asks for is heeded until calls are served
+		at = max(at, st.Cut+st.Dear)
+	}
 	if b := &st.Breaker; b.Open {
 		at = max(at, b.Next)
 		if b.Probe != 0 {
@@ -299,6 +302,7 @@ func (s *step) grant(w *waiter) {
 	} else {
 		s.take(w, &share)
 	}
+	share.Excused = share.Excused && (w.Shared || !w.Retry)
 	if w.Retry {
 		s.LastRetry = s.Now
 	}
@@ -361,6 +365,7 @@ func (s *step) take(w *waiter, share *Share) {
 		every = 0
 	}
 	share.From, share.Every = time.Unix(0, from).UTC(), time.Duration(every)
+	share.Excused = !s.Open && s.ceiling() == 0 && (s.Waiting() > 0 || w.Calls > share.Calls)
 }
 
 // behind is how many calls the others that wait ask for.

@@ -936,3 +936,53 @@ func TestProbesTakeNothingFromAWindowThatIsNotKnownYet(t *testing.T) {
 	assert.True(t, now)
 	assert.Equal(t, []int64{52}, l.until(l.now+7*time.Second), "a call in six seconds")
 }
+
+// A refusal is excused if no limit is known, others wait, and the call was not refused before, also by the
+// processes that share a limiter.
+func TestTheFirstRefusalOfACallIsExcusedWhileOthersWait(t *testing.T) {
+	ask := func(st limit.State, id int64, retry bool) (limit.State, []limit.Effect) {
+		return limit.Step(st, limit.Event{Kind: limit.Ask, ID: id, At: time.Unix(100, 0), Retry: retry})
+	}
+	tick := func(st limit.State) (limit.State, []limit.Effect) {
+		return limit.Step(st, limit.Event{Kind: limit.Tick, At: time.Unix(200, 0)})
+	}
+	known := limit.Config{Windows: []limit.Window{{Resource: "requests", Limit: 1, Period: time.Second}}}
+	for name, c := range map[string]struct {
+		config limit.Config
+		retry  bool
+		waits  int
+		lent   limit.Share
+		want   bool
+	}{
+		"others wait":               {waits: 3, want: true},
+		"nobody waits":              {waits: 1},
+		"it was refused":            {waits: 3, retry: true},
+		"the limit is known":        {config: known, waits: 3},
+		"no pace is kept":           {config: limit.Config{Open: true}, waits: 3},
+		"above, others wait":        {config: limit.Config{Shared: true}, waits: 2, lent: limit.Share{Calls: 1, Excused: true}, want: true},
+		"above, nobody waits":       {config: limit.Config{Shared: true}, waits: 2, lent: limit.Share{Calls: 1}},
+		"above, but it was refused": {config: limit.Config{Shared: true}, waits: 1, retry: true, lent: limit.Share{Calls: 1, Excused: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			st, err := limit.New(c.config)
+			require.NoError(t, err)
+			st, _ = ask(st, 1, false) // its end tells nothing
+			for n := range c.waits {
+				st, _ = ask(st, int64(n)+2, c.retry)
+			}
+			if c.lent.Calls > 0 {
+				st, _ = limit.Step(st, limit.Event{Kind: limit.Leave, IDs: []int64{1}, At: time.Unix(100, 0)})
+				c.lent.From = time.Unix(200, 0)
+				st, _ = limit.Step(st, limit.Event{Kind: limit.Lent, Share: c.lent, At: time.Unix(100, 0)})
+			}
+			_, fx := tick(st)
+			if c.config.Open {
+				assert.Empty(t, fx, "all were granted")
+				return
+			}
+			require.NotEmpty(t, fx)
+			assert.Equal(t, limit.Grant, fx[0].Kind)
+			assert.Equal(t, c.want, fx[0].Share.Excused)
+		})
+	}
+}

@@ -198,7 +198,7 @@ func (p *process) granted() ([]machine.Effect, error) {
 	answer := &machine.Grant{Scope: canon.UTF8(g.name), Waited: g.waited}
 	switch {
 	case g.held != nil:
-		answer.Turn, answer.Probe = g.held.Turn, g.held.Probe
+		answer.Turn, answer.Probe, answer.Excused = g.held.Turn, g.held.Probe, g.held.Excused
 	case g.denied != nil:
 		answer.Denied, answer.Wait, answer.Left = g.denied.Why, g.denied.Wait, g.denied.Left
 		p.err, g.denied = g.denied, nil

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -204,4 +206,36 @@ func TestAProbeInVainGoesFirstAgain(t *testing.T) {
 		})
 		assert.Equal(t, 1, strings.Count(string(store.Text("s")), `"retry":true`))
 	})
+}
+
+// A call that the limiter lets through too early, while others wait, costs its run neither an attempt nor the
+// wait that the refusal asks for: it is made again once calls are served. It is excused once.
+func TestARefusalByTheFaultOfTheLimiterIsExcusedOnce(t *testing.T) {
+	refused := looptest.Fail(&fault.ProviderError{Class: fault.RateLimit, RetryAfter: 10 * time.Minute})
+	for _, refusals := range []int{1, 2} {
+		synctest.Test(t, func(t *testing.T) {
+			l := newLimiter(t, limiter.Config{})
+			var others sync.WaitGroup
+			for range 20 {
+				others.Go(func() {
+					g, err := l.Acquire(t.Context(), limiter.Ask{Scope: "a", Turn: 10})
+					assert.NoError(t, err)
+					time.Sleep(time.Second)
+					l.Settle(g, limiter.Use{Outcome: limit.Served})
+				})
+			}
+			synctest.Wait()
+			replies := append(slices.Repeat([]looptest.Turn{refused}, refusals), looptest.Say("Done."))
+			begun := time.Now()
+			r, err := fixture.Run(t.Context(), looptest.NewModel(replies...), newSessionNamed(t, "s"), loop.Input{Prompt: "go"}, loop.Config{}, loop.WithLimiter(l), inOneScope)
+			others.Wait()
+			if refusals == 1 {
+				require.NoError(t, err)
+				assert.Less(t, time.Since(begun), time.Minute)
+			} else {
+				require.ErrorContains(t, err, "the server asks for a longer wait")
+			}
+			assert.Len(t, r.Attempts, 1)
+		})
+	}
 }

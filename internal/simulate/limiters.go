@@ -92,7 +92,7 @@ func newMachine(c *Clock, config limit.Config, above *machine, asks *int64) (*ma
 
 func (m *machine) Ask(c *Call, grant func()) {
 	m.asked[c.id] = asker{func(s limit.Share) {
-		c.turn, c.probe = s.Turn, s.Probe
+		c.turn, c.probe, c.excused = s.Turn, s.Probe, s.Excused
 		grant()
 	}, func(limit.Why) { c.deny() }}
 	ev := limit.Event{Kind: limit.Ask, ID: c.id, Tokens: c.tokens + c.tokens/4, Turn: c.turn, Retry: c.again}

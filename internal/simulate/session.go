@@ -33,6 +33,7 @@ type Call struct {
 	key     backoff.Key
 	granted int64
 	probe   bool
+	excused bool
 	// again is set once the call has failed, also as a probe.
 	again bool
 	// deny ends the session, because the limiter does not let the call be made.
@@ -84,6 +85,7 @@ func (s *session) attempt(c *Call) {
 // it.
 func (s *session) ended(c *Call, o limit.Outcome, limits *ratelimit.State) {
 	var d policy.Decision
+	c.probe = c.probe || c.excused && o == limit.Refused
 	if o != limit.Served && !c.probe { // a probe was made for all, and is charged to nobody
 		d = s.decide(c, o, limits)
 	}

@@ -77,6 +77,9 @@ type Grant struct {
 	Turn int64 `json:"turn,omitempty"`
 	// Probe marks the one call that finds out whether a provider is back. Its failure is nobody's fault.
 	Probe bool `json:"probe,omitempty"`
+	// Excused marks a call whose refusal is nobody's fault but the limiter's, which did not know the limit. It is
+	// asked for again, with Ask.Retry, without a wait of its own.
+	Excused bool `json:"excused,omitempty"`
 }
 
 // Use is how a granted call ended.

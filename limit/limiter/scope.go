@@ -151,7 +151,7 @@ func (l *Limiter) settle(s *scope, ev limit.Event) {
 
 // answer returns what a grant or a denial says.
 func (l *Limiter) answer(s *scope, e *limit.Effect, deadline time.Time) Answer {
-	a := Answer{Grant: Grant{Scope: s.name, ID: e.Share.ID, Turn: e.Share.Turn, Probe: e.Share.Probe}}
+	a := Answer{Grant: Grant{Scope: s.name, ID: e.Share.ID, Turn: e.Share.Turn, Probe: e.Share.Probe, Excused: e.Share.Excused}}
 	if e.Kind == limit.Deny {
 		denied := &DeniedError{Scope: s.name, Why: e.Why, Wait: e.Wait}
 		if !deadline.IsZero() {

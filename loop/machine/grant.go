@@ -16,7 +16,7 @@ type GrantAsk struct {
 	Model string `json:"model,omitempty"`
 	// Turn is the Turn of the last [Grant], which the limiter needs to be fair between sessions.
 	Turn int64 `json:"turn,omitempty"`
-	// Retry reports that the request is made again, also after a probe that failed.
+	// Retry reports that the request is made again, also after a call that was excused.
 	Retry bool `json:"retry,omitempty"`
 	// UnlessDown asks for a denial at once if the provider is down, because the planner may know another
 	// model.
@@ -31,6 +31,9 @@ type Grant struct {
 	Turn int64 `json:"turn,omitempty"`
 	// Probe marks a call that finds out whether the provider is back. Its failure is charged to nobody.
 	Probe bool `json:"probe,omitempty"`
+	// Excused marks a call whose refusal is charged to nobody: the limiter, which did not know the limit, let it
+	// through too early.
+	Excused bool `json:"excused,omitempty"`
 	// Waited is how long the call waited.
 	Waited time.Duration `json:"waited_ns,omitempty"`
 	// Denied says why there is no grant; empty if there is one. Wait is how long the call would have waited,
@@ -61,7 +64,7 @@ func (s *step) asksGrant(model string) bool {
 		return false
 	}
 	ask := GrantAsk{
-		Model: model, Retry: s.kept.Transport > 1 || s.probedInVain(),
+		Model: model, Retry: s.kept.Transport > 1 || s.excusedNow(),
 		UnlessDown: !s.kept.Patient && s.consulted(fault.Unavailable),
 	}
 	if s.kept.Grant != nil {
@@ -126,18 +129,22 @@ func (s *step) denied(g *Grant) error {
 	return s.proceed(next)
 }
 
-// probedInVain reports that the event is the end of a probe that failed.
-func (s *step) probedInVain() bool {
+// excusedNow reports that the event is the end of a call that is excused.
+func (s *step) excusedNow() bool {
 	f := s.ev.Failure
 	if s.ev.Try != nil {
 		f = &s.ev.Try.Failure
 	}
-	return f != nil && s.probeFailed(f)
+	return f != nil && s.excused(f)
 }
 
-// probeFailed reports that the failed call of the event was a probe that found the provider down. The call
-// waits for another grant, and no attempt is charged.
-func (s *step) probeFailed(f *fault.Failure) bool {
-	return s.kept.Grant != nil && s.kept.Grant.Probe && limit.OutcomeOf(f.Class) == limit.Down &&
-		!slices.Contains(s.Config.Consult, f.Class)
+// excused reports that the failed call of the event was a probe that found the provider down, or was refused
+// by the fault of the limiter. The call waits for another grant, and no attempt is charged.
+func (s *step) excused(f *fault.Failure) bool {
+	g := s.kept.Grant
+	if g == nil || slices.Contains(s.Config.Consult, f.Class) {
+		return false
+	}
+	outcome := limit.OutcomeOf(f.Class)
+	return g.Probe && outcome == limit.Down || g.Excused && outcome == limit.Refused
 }

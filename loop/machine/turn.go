@@ -214,7 +214,7 @@ func (s *step) callFailed() error {
 		return s.replyFailed(f, "")
 	}
 	s.chargeFailed(&f)
-	if !s.probeFailed(&f) {
+	if !s.excused(&f) {
 		s.requestFailed(f)
 	}
 	return s.proceed(nextCall)
@@ -228,7 +228,7 @@ func (s *step) tried() error {
 	case t.Abandoned:
 		return s.cancelled()
 	case f.Plane == fault.Transport:
-		if !s.probeFailed(f) {
+		if !s.excused(f) {
 			s.requestFailed(*f)
 		}
 		return s.proceed(nextTry)
