@@ -238,8 +238,8 @@ func (st *State) ready(w *waiter, others int) int64 {
 			return never
 		}
 	}
-	if w.Retry && st.Dry > 0 { // what a refusal asks for is heeded until calls are served
-		at = max(at, st.Cut+st.Dear)
+	if w.Retry && st.Dry > 0 { // what a refusal asks for is heeded until calls are served, but not for hours
+		at = max(at, st.Cut+min(st.Dear, forgotten))
 	}
 	if b := &st.Breaker; b.Open {
 		at = max(at, b.Next)

@@ -986,3 +986,30 @@ func TestTheFirstRefusalOfACallIsExcusedWhileOthersWait(t *testing.T) {
 		})
 	}
 }
+
+// A call that was refused is made again once calls are served, or once the refusal's wait is over: after a
+// minute at most.
+func TestACallThatWasRefusedWaitsForOthersToBeServed(t *testing.T) {
+	at := time.Unix(1000, 0)
+	for asks, after := range map[time.Duration]time.Duration{20 * time.Second: 20 * time.Second, 8 * time.Hour: time.Minute} {
+		st, err := limit.New(limit.Config{})
+		require.NoError(t, err)
+		for id := range int64(2) {
+			st, _ = limit.Step(st, limit.Event{Kind: limit.Ask, ID: id + 1, At: at.Add(time.Duration(id) * 5 * time.Second)})
+		}
+		at := at.Add(6 * time.Second)
+		st, fx := limit.Step(st, limit.Event{Kind: limit.Tick, At: at})
+		require.Empty(t, fx, "both were granted")
+		limits := &ratelimit.State{Limited: true, RetryAfter: ratelimit.In(asks)}
+		st, _ = limit.Step(st, limit.Event{Kind: limit.Settle, ID: 2, At: at, Outcome: limit.Refused, Limits: limits})
+		st, _ = limit.Step(st, limit.Event{Kind: limit.Ask, ID: 3, At: at, Retry: true})
+		next, waits := st.Next()
+		require.True(t, waits)
+		assert.Equal(t, after, next.Sub(at))
+		st, _ = limit.Step(st, limit.Event{Kind: limit.Ask, ID: 4, At: at})
+		st, _ = limit.Step(st, limit.Event{Kind: limit.Tick, At: at.Add(10 * time.Second)})
+		st, _ = limit.Step(st, limit.Event{Kind: limit.Settle, ID: 4, At: at.Add(11 * time.Second), Outcome: limit.Served})
+		st, _ = limit.Step(st, limit.Event{Kind: limit.Tick, At: at.Add(15 * time.Second)})
+		assert.Zero(t, st.Waiting())
+	}
+}
