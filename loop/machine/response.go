@@ -44,7 +44,7 @@ var rulings = map[AskKind][]Ruling{
 	AskExhausted: {GoOn, EndRun},
 }
 
-// MaxWords is the most bytes of a person's words, and maxBy of the name in By.
+// MaxWords is the most bytes of a person's words.
 const (
 	MaxWords = 4096
 	maxBy    = canon.MaxID
