@@ -25,40 +25,9 @@ func (b *builder) structNode(path string, v variant, l *layout) (*jsonschema.Sch
 	}
 	l.byName = map[string]int{}
 	for _, f := range fields {
-		checked := v.rules && f.checked
-		around := v.typ
-		for _, n := range f.index[:len(f.index)-1] {
-			around = around.Field(n).Type
-		}
-		node, at, err := b.value(path+"."+f.goName, f.typ, f.rules, checked, around)
+		node, at, err := b.member(path+"."+f.goName, v, f, notes.members[f.name])
 		if err != nil {
 			return nil, err
-		}
-		for _, r := range at.related {
-			if err := r.checkOthers(around, at); err != nil {
-				return nil, fmt.Errorf("schema: %s: %w", path+"."+f.goName, err)
-			}
-		}
-		texts, err := readTag(v.typ.FieldByIndex(f.index).Tag.Get("jsonschema"), f.typ)
-		if err != nil {
-			return nil, fmt.Errorf("schema: %s: %w", path+"."+f.goName, err)
-		}
-		said := notes.members[f.name]
-		if texts.nullable {
-			said = saidOver(said.OneOf[0]) // the library tells null as the other alternative
-		}
-		if said != nil {
-			said.Title, said.Description = texts.title, cmp.Or(texts.description, said.Description)
-			annotate(node, said)
-		}
-		if texts.nullable && !(checked && f.rules.requires()) {
-			node, at.null = nullable(node), true
-		}
-		if err := contradiction(node); err != nil {
-			return nil, fmt.Errorf("schema: %s: %w", path+"."+f.goName, err)
-		}
-		for _, mark := range f.marks {
-			setExtra(node, mark, true)
 		}
 		n.Properties.Set(f.name, node)
 		if slices.Contains(notes.required, f.name) || !f.mayBeAbsent(notes.members[f.name]) {
@@ -70,6 +39,45 @@ func (b *builder) structNode(path string, v variant, l *layout) (*jsonschema.Sch
 	annotate(n, notes.whole)
 	extend(n, v.typ)
 	return n, nil
+}
+
+// member makes the schema of a member of a struct. said is what the schema library read of its tag; nil for
+// nothing.
+func (b *builder) member(path string, v variant, f field, said *jsonschema.Schema) (*jsonschema.Schema, *spot, error) {
+	around, checked := v.typ, v.rules && f.checked
+	for _, n := range f.index[:len(f.index)-1] {
+		around = around.Field(n).Type
+	}
+	node, at, err := b.value(path, f.typ, f.rules, checked, around)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, r := range at.related {
+		if err := r.checkOthers(around, at); err != nil {
+			return nil, nil, fmt.Errorf("schema: %s: %w", path, err)
+		}
+	}
+	tag, err := readTag(v.typ.FieldByIndex(f.index).Tag.Get("jsonschema"), f.typ)
+	if err != nil {
+		return nil, nil, fmt.Errorf("schema: %s: %w", path, err)
+	}
+	if said != nil {
+		if tag.nullable && len(said.OneOf) > 0 {
+			said = saidOver(said.OneOf[0]) // the library tells null as the other alternative
+		}
+		said.Title, said.Description = tag.title, cmp.Or(tag.description, said.Description)
+		annotate(node, said)
+	}
+	if tag.nullable && !(checked && f.rules.requires()) {
+		node, at.null = nullable(node), true
+	}
+	if err := contradiction(node); err != nil {
+		return nil, nil, fmt.Errorf("schema: %s: %w", path, err)
+	}
+	for _, mark := range f.marks {
+		setExtra(node, mark, true)
+	}
+	return node, at, nil
 }
 
 // notes are what tags of the schema library say about a struct and its members.

@@ -31,8 +31,8 @@ var keywordName = regexp.MustCompile(`^[a-zA-Z_$]+$`)
 // joinedWords are words with "|" between them, as other libraries write an enumeration.
 var joinedWords = regexp.MustCompile(`^\w[\w -]*(\|\w[\w -]*)+$`)
 
-// tagTexts are the texts of a `jsonschema` tag, and whether it lets null stand.
-type tagTexts struct {
+// tagSays are the texts of a `jsonschema` tag, and whether it lets null stand.
+type tagSays struct {
 	title, description string
 	nullable           bool
 }
@@ -40,23 +40,23 @@ type tagTexts struct {
 // readTag reads the texts of a `jsonschema` tag, which the schema library cuts at a comma: a part that is no
 // keyword belongs to the text before it, and a tag of plain words is a description. A constraint that the
 // library would pass over is an error.
-func readTag(tag string, t reflect.Type) (texts tagTexts, err error) {
+func readTag(tag string, t reflect.Type) (says tagSays, err error) {
 	value := stub(t)
 	of, items := value.Type, ""
 	if value.Items != nil {
 		items = value.Items.Type
 	}
-	text, last, before := &texts.description, "", ""
+	text, last, before := &says.description, "", ""
 	var enum []string
 	for _, part := range tagParts(tag) {
 		name, value, hasValue := strings.Cut(part, "=")
 		switch {
 		case slices.Contains(tagWords, part):
-			text, last = &texts.description, ""
-			texts.nullable = texts.nullable || part == "nullable"
+			text, last = &says.description, ""
+			says.nullable = says.nullable || part == "nullable"
 		case !hasValue || !keywordName.MatchString(name):
 			if text == nil {
-				return texts, strayPart(part, before, last)
+				return says, strayPart(part, before, last)
 			}
 			if *text != "" {
 				*text += ","
@@ -64,9 +64,9 @@ func readTag(tag string, t reflect.Type) (texts tagTexts, err error) {
 			*text += part
 			continue
 		case name == "title" || name == "description":
-			text, last = &texts.title, ""
+			text, last = &says.title, ""
 			if name == "description" {
-				text = &texts.description
+				text = &says.description
 			}
 			*text = value
 		default:
@@ -77,17 +77,17 @@ func readTag(tag string, t reflect.Type) (texts tagTexts, err error) {
 				enum = append(enum, value)
 			}
 			if err := checkKeyword(part, of, items); err != nil {
-				return texts, err
+				return says, err
 			}
 			text, last = nil, name
 		}
 		before = part
 	}
 	if len(enum) == 1 && joinedWords.MatchString(enum[0]) {
-		return texts, fmt.Errorf("jsonschema tag: enum=%s is one value: write enum=%s", enum[0],
+		return says, fmt.Errorf("jsonschema tag: enum=%s is one value: write enum=%s", enum[0],
 			strings.ReplaceAll(enum[0], "|", ",enum="))
 	}
-	return texts, nil
+	return says, nil
 }
 
 // tagParts splits a tag at its commas, but for those with a backslash before them.

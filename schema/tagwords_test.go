@@ -138,6 +138,9 @@ func TestNullStandsWhereATagSaysSo(t *testing.T) {
 	type inner struct {
 		X int `json:"x"`
 	}
+	type Around struct {
+		I string `json:"i" jsonschema:"nullable,enum=red"`
+	}
 	type In struct {
 		A string         `json:"a" jsonschema:"nullable,minLength=2"`
 		B string         `json:"b" jsonschema:"nullable,enum=red,enum=blue"`
@@ -147,16 +150,17 @@ func TestNullStandsWhereATagSaysSo(t *testing.T) {
 		F *string        `json:"f" jsonschema:"nullable,enum=red"`
 		G *inner         `json:"g" jsonschema:"nullable"`
 		H map[string]int `json:"h" jsonschema:"nullable" validate:"required"`
+		Around
 	}
 	s, err := schema.For[In]()
 	require.NoError(t, err)
-	_, issues := s.Decode([]byte(`{"a":null,"b":null,"c":null,"d":null,"e":null,"f":null,"g":null,"h":{"x":1}}`))
+	_, issues := s.Decode([]byte(`{"a":null,"b":null,"c":null,"d":null,"e":null,"f":null,"g":null,"h":{"x":1},"i":null}`))
 	assert.Empty(t, issues)
-	in, issues := s.Decode([]byte(`{"a":"ab","b":"red","c":[1],"d":{"x":1},"e":2,"f":"red","g":{"x":1},"h":{"x":1}}`))
+	in, issues := s.Decode([]byte(`{"a":"ab","b":"red","c":[1],"d":{"x":1},"e":2,"f":"red","g":{"x":1},"h":{"x":1},"i":"red"}`))
 	assert.Empty(t, issues)
-	assert.Equal(t, In{"ab", "red", []int{1}, inner{1}, 2.0, in.F, &inner{1}, map[string]int{"x": 1}}, in)
+	assert.Equal(t, In{"ab", "red", []int{1}, inner{1}, 2.0, in.F, &inner{1}, map[string]int{"x": 1}, Around{"red"}}, in)
 
-	_, issues = s.Decode([]byte(`{"a":"a","b":"green","c":"x","d":{"x":null},"e":2,"f":"blue","g":1,"h":null}`))
+	_, issues = s.Decode([]byte(`{"a":"a","b":"green","c":"x","d":{"x":null},"e":2,"f":"blue","g":1,"h":null,"i":1}`))
 	var told []string
 	for _, i := range issues {
 		told = append(told, i.String())
@@ -169,5 +173,6 @@ func TestNullStandsWhereATagSaysSo(t *testing.T) {
 		`f: expected one of "red", null, got string`,
 		"g: expected object (member: x) or null, got integer",
 		"h: expected object, got null",
+		`i: expected one of "red", null, got integer`,
 	}, told)
 }
