@@ -57,7 +57,9 @@ func (e *ReducerError) Error() string { return fmt.Sprintf("reducer %q: %s", e.R
 // Unwrap returns the error the reducer returned.
 func (e *ReducerError) Unwrap() error { return e.Cause }
 
-func joinIssues(issues []Issue) string { return cmp.Or(canon.Visible(several.Joined(issues)), "no issues given") }
+func joinIssues(issues []Issue) string {
+	return cmp.Or(canon.Visible(several.Joined(issues)), "no issues given")
+}
 
 // ClassError gives an error a class, built-in or the user's own. A tool, a model or a try returns it. With a
 // class of the transport plane it says what [TransportError] says. With any other it is of the correction

@@ -264,7 +264,7 @@ func Scrub(s string) string {
 		s = s[:maxLine] // a key that is cut is left out by how it begins
 	}
 	s = withoutKeys(strings.Join(strings.Fields(dumped.without(strings.ToValidUTF8(s, ""))), " "))
-	s = canon.Visible(s)
+	s = strings.ReplaceAll(canon.Visible(s), "\uFFFD", `\ufffd`) // as records have it
 	if cut {
 		s += "…"
 	}

@@ -23,7 +23,7 @@ import (
 // What a provider, a tool or a model says reaches no terminal as a command to it: the texts of errors show
 // invisible characters as escapes.
 func TestErrorsCommandNoTerminal(t *testing.T) {
-	const evil = "no\x1b[2J\x1b]0;title\x07 way\r\u202eback\u0085"
+	const evil = "\x9b no\x1b[2J\x1b]0;title\x07 way\r\u202eback\u0085"
 	foreign := errors.New(evil)
 	run := func(turn looptest.Turn) error {
 		set := policy.DefaultSet()
