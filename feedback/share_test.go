@@ -32,7 +32,9 @@ func again(i feedback.Item) feedback.Item {
 
 func TestFeedbackOnSeveralCallsSharesTheLimits(t *testing.T) {
 	a, b := item("a", 2), item("b", 2)
-	whole := func(i feedback.Item) string { return feedback.Render(*i.Feedback, feedback.Limits{MaxIssues: 1000, MaxBytes: 1 << 20}) }
+	whole := func(i feedback.Item) string {
+		return feedback.Render(*i.Feedback, feedback.Limits{MaxIssues: 1000, MaxBytes: 1 << 20})
+	}
 	long := item("long", 40)
 	both := len(whole(a)) + len(whole(long))
 	within := func(i feedback.Item, issues, bytes int) string {

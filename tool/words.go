@@ -23,7 +23,9 @@ type AskAgainError struct {
 }
 
 // Error lists the issues on one line.
-func (e *AskAgainError) Error() string { return "ask again: " + canon.Visible(several.Joined(said(e.Issues))) }
+func (e *AskAgainError) Error() string {
+	return "ask again: " + canon.Visible(several.Joined(said(e.Issues)))
+}
 
 // Failure is the error as the core sees it.
 func (e *AskAgainError) Failure() fault.Failure {
