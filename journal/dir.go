@@ -99,8 +99,8 @@ var systemDisk = disk{openWithin, os.MkdirAll, (*os.File).Sync, (*os.File).Trunc
 	(*os.Root).Remove,
 	movesOpenFiles}
 
-// openWithin opens a file of a folder. A link that leads out of the folder is refused, so that none creates a
-// file elsewhere.
+// openWithin opens a regular file of a folder. A link that leads out of the folder is refused, so that none
+// creates a file elsewhere.
 func openWithin(path string, flag int, mode fs.FileMode) (*os.File, error) {
 	root, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
@@ -108,6 +108,9 @@ func openWithin(path string, flag int, mode fs.FileMode) (*os.File, error) {
 	}
 	defer root.Close()
 	name := filepath.Base(path)
+	if info, err := root.Stat(name); err == nil && !info.Mode().IsRegular() { // a pipe would be waited for
+		return nil, fmt.Errorf("%s is not a regular file, so it is no journal", path)
+	}
 	f, err := root.OpenFile(name, flag, mode)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return f, err
