@@ -98,7 +98,7 @@ func (r *reader) addFact(k key, f field, header, value string) {
 		return
 	}
 	k.field = f
-	r.facts = append(r.facts, fact{k, header, value})
+	r.facts = append(r.facts, fact{key: k, header: header, value: value})
 }
 
 // members reads all values of a field as one list. A dictionary of the seventh draft becomes one member

@@ -68,11 +68,12 @@ func providerOf(h httphint.Headers) string {
 	return ""
 }
 
-// fact is one header about a window.
+// fact is one header about a window. unit is that of a reset, if its value has none and counts no seconds.
 type fact struct {
 	key
 	header string
 	value  string
+	unit   string
 }
 
 // reader collects the headers and the body.
@@ -98,7 +99,7 @@ func (r *reader) header(header string, values []string) {
 		case ok && len(v) > httphint.MaxValue:
 			r.ignore(header, v, "too long")
 		case ok:
-			r.facts = append(r.facts, fact{k, header, v})
+			r.facts = append(r.facts, fact{key: k, header: header, value: v})
 		case !known:
 			r.ignore(header, v, "not known")
 		}
@@ -123,6 +124,7 @@ func (r *reader) periods() {
 			continue
 		}
 		r.setPeriod(p.family, p.base, period(seconds))
+		r.setUnit(p.key, seconds)
 	}
 	if r.provider == "groq" {
 		r.setPeriod(xRateLimit, "requests", 86400)
@@ -134,6 +136,23 @@ func (r *reader) setPeriod(f family, base string, p period) {
 	for i := range r.facts {
 		if k := &r.facts[i].key; k.family == f && k.base == base && k.period == 0 {
 			k.period = p
+		}
+	}
+}
+
+// millis are the milliseconds of a second.
+const millis = 1000
+
+// setUnit marks the resets of a window of so many seconds that count milliseconds. Azure's deployments count
+// either, and no window resets later than its period.
+func (r *reader) setUnit(k key, seconds int64) {
+	for i := range r.facts {
+		f := &r.facts[i]
+		if f.family != k.family || f.base != k.base || f.field != fieldReset {
+			continue
+		}
+		if n, err := httphint.Count(f.value); err == nil && n > seconds && n <= seconds*millis {
+			f.unit = "ms"
 		}
 	}
 }
@@ -269,7 +288,7 @@ func (r *reader) count(c *Count, f fact) {
 
 // reset parses when a window resets. The latest value wins.
 func (r *reader) reset(w *Window, f fact) {
-	m, err := httphint.Reset(f.value, r.now)
+	m, err := httphint.Reset(f.value+f.unit, r.now)
 	if err != nil {
 		r.ignore(f.header, f.value, err.Error())
 		return
