@@ -82,7 +82,7 @@ auth: incorrecthostname
 permission: permissionerror permissiondeniederror accessdeniedexception accessdenied forbidden
 permission: forbiddenerror unsupportedcountryregionterritory servicedisabled consumersuspended
 permission: apikeyserviceblocked insufficientpermissions modelpermissionblockedorg
-permission: modelpermissionblockedproject notauthorizedexception
+permission: modelpermissionblockedproject notauthorizedexception accessterminated
 model_not_found: modelnotfound modelnotfounderror providermodelnotfounderror notfounderror
 model_not_found: resourcenotfoundexception deploymentnotfound unknownmodel invalidmodel mistral/1500
 model_not_found: modeldecommissioned modelunavailable unsupportedmodel modelnotsupported modelnotactive
@@ -100,7 +100,7 @@ invalid_response: invalidresponse apiresponsevalidationerror jsondecodeerror
 truncated: lengthfinishreasonerror
 cancelled: cancelled canceled cancellederror errcanceled aborterror aborterr apiuseraborterror
 cancelled: requestaborted
-invalid_request: invalidprompt operationnotsupported unimplemented unsupportedparameter unsupportedvalue
+invalid_request: operationnotsupported unimplemented unsupportedparameter unsupportedvalue
 invalid_request: unknownparameter missingrequiredparameter invalidrequestmessageorder invalidimage
 invalid_request: invalidtype invalidvalue alreadyexists
 config: configerror agentconfigerror
@@ -135,7 +135,7 @@ const weakTable = `
 invalid_request: invalidrequesterror invalidrequest invalidargument badrequest badrequesterror
 invalid_request: validationexception failedprecondition outofrange unprocessableentityerror
 invalid_request: unprocessableentity invalidrequestprompt validationerror invalidparametererror
-invalid_request: malformedrequest minimax/2013
+invalid_request: malformedrequest minimax/2013 invalidprompt
 unavailable: apierror apistatuserror providerapierror
 rate_limit: tokens requests
 `

@@ -82,7 +82,7 @@ content_filter: responsible ai, blocked by safety, blocked due to safety, blocke
 content_filter: was flagged, usage policy, usage policies, harmful content, prohibited content
 content_filter: content moderation, input moderation, invalid prompt * policy, inappropriate content
 content_filter: requires moderation, usage guidelines, contain sensitive information, content exists risk
-content_filter: violated guardrail, guardrail checks
+content_filter: violated guardrail, guardrail checks, content for safety reasons
 refusal?: model refused, refused to generate, refused to answer, refused to respond, declined to answer
 model_not_found: model not found, model * not found, model * does not exist, model * not exist
 model_not_found: model * not supported, model * not available, model * has been decommissioned
