@@ -34,6 +34,7 @@ var advice = []struct{ says, try string }{
 	{"reasoning_content", "Config.Provider and Config.Echo decide which reasoning goes back"},
 	{"thought_signature", "Config.Provider and Config.Echo decide which signatures go back"},
 	{"stream_options", "set NoStreamOptions of Config.Quirks"},
+	{"use 'max_completion_tokens'", "leave LegacyMaxTokens of Config.Quirks unset"},
 	{"max_completion_tokens", "set LegacyMaxTokens of Config.Quirks"},
 	{"'strict'", `set Config.Strict to "off"`},
 	{"strict=true", `set Config.Strict to "off"`},

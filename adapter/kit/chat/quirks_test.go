@@ -187,6 +187,8 @@ func TestARefusalNamesTheSetting(t *testing.T) {
 	} {
 		assert.Contains(t, refused(400, `{"error":{"message":"`+said+`","type":"invalid_request_error","param":"max_completion_tokens"}}`), "(set Config.MaxTokens to the most that the model can write)")
 	}
+	assert.Contains(t, refused(400, `{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","type":"invalid_request_error","param":"max_tokens","code":"unsupported_parameter"}}`),
+		"(leave LegacyMaxTokens of Config.Quirks unset)")
 	assert.NotContains(t, refused(500, `{"error":{"message":"stream_options"}}`), "Config")
 	assert.NotContains(t, refused(400, `{"error":{"message":"no such thing"}}`), "Config")
 }
