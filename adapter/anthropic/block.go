@@ -102,6 +102,19 @@ func (b *contentBlock) citations() json.RawMessage {
 	return kit.List(cited...)
 }
 
+// citable returns citations in the form in which the API takes them back: it tells the file of a document, and
+// refuses to be told it.
+func citable(told json.RawMessage) json.RawMessage {
+	all := kit.Items(told)
+	for n, item := range all {
+		cited, _ := kit.ReadObject(item)
+		if cited.Get("file_id") != nil {
+			all[n] = cited.Without("file_id").JSON()
+		}
+	}
+	return kit.List(all...)
+}
+
 // caller returns the code that made a call; nil if the model made it itself.
 func (b *contentBlock) caller() json.RawMessage {
 	if t := b.Object.Object("caller").Text("type"); t == "" || t == "direct" {

@@ -77,9 +77,15 @@ func (r *received) add(next *received) {
 // texts.
 func (r *received) blocks() (all []sdk.ContentBlockParamUnion) {
 	for _, b := range r.content {
-		if b.Text("type") != "text" || !kit.Blank(b.said("text")) {
-			all = append(all, param.Override[sdk.ContentBlockParamUnion](b.raw()))
+		if b.Text("type") == "text" && kit.Blank(b.said("text")) {
+			continue
 		}
+		raw := b.raw()
+		if cited := b.citations(); cited != nil {
+			o, _ := kit.ReadObject(raw)
+			raw = o.With("citations", citable(cited)).JSON()
+		}
+		all = append(all, param.Override[sdk.ContentBlockParamUnion](raw))
 	}
 	return all
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/retake-go/retake/adapter/kit/kittest"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/tool"
 )
 
@@ -49,5 +50,31 @@ func TestToolsOfTheAPIAreOfferedByTheClient(t *testing.T) {
 	for n, request := range server.Requests() {
 		assert.Contains(t, request, `"type": "web_search_20250305"`)
 		assert.Equal(t, n == 1, strings.Contains(request, `"name": "book_room"`))
+	}
+}
+
+// The API tells the file of a cited document, and refuses to be told it: neither what follows a reply nor what
+// continues a paused turn has it.
+func TestCitationsGoBackWithoutTheirFile(t *testing.T) {
+	const cited = `{"type":"text","text":"Grass is green.","citations":[{"type":"char_location","cited_text":"Green.","document_index":0,` +
+		`"document_title":null,"file_id":null,"start_char_index":0,"end_char_index":6},{"type":"page_location","file_id":"file_1","start_page_number":1}]}`
+	reply := func(stop string) string {
+		return "200 OK\nContent-Type: application/json\n\n" +
+			`{"id":"m","type":"message","role":"assistant","model":"m","content":[` + cited + `],"stop_reason":"` + stop + `"}`
+	}
+	server := kittest.Serve(t, reply("pause_turn"), reply("end_turn"), reply("end_turn"))
+	model, err := adapter().New(server.URL, server.Client)
+	require.NoError(t, err)
+	user := message.Message{Role: message.User, Text: "Hi."}
+	got, err := model.Reply(t.Context(), loop.Request{Messages: said(user)})
+	require.NoError(t, err)
+	again := message.Message{Role: message.Assistant, Text: got.Text, Opaque: got.Opaque}
+	_, err = model.Reply(t.Context(), loop.Request{Messages: said(user, again, user)})
+	require.NoError(t, err)
+	for _, request := range server.Requests()[1:] {
+		assert.Contains(t, request, `"start_char_index": 0`)
+		assert.Contains(t, request, `"document_title": null`)
+		assert.Contains(t, request, `"start_page_number": 1`)
+		assert.NotContains(t, request, "file_id")
 	}
 }

@@ -92,7 +92,7 @@ func (c *conversation) assistant(e kit.Exchange) {
 			}
 			b := sdk.NewTextBlock(text)
 			if kit.Items(p.Citations) != nil {
-				b.OfText.SetExtraFields(map[string]any{"citations": p.Citations})
+				b.OfText.SetExtraFields(map[string]any{"citations": citable(p.Citations)})
 			}
 			blocks = append(blocks, b)
 		}
