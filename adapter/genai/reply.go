@@ -1,6 +1,7 @@
 package genai
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"slices"
@@ -172,10 +173,25 @@ func (g *received) part(raw json.RawMessage, p wirePart, names map[string]string
 		g.parts = append(g.parts, part{Call: len(g.calls), Signature: p.Signature})
 	case p.Thought && p.Text != nil && p.Signature == "": // the API wants no thought in words back
 	case p.Thought || p.Text == nil:
-		g.parts = append(g.parts, part{Raw: append(json.RawMessage(nil), raw...)})
+		if kept := withContent(raw, p); kept != nil {
+			g.parts = append(g.parts, part{Raw: kept})
+		}
 	default:
 		g.say(g.textPieces.Add(json.RawMessage(p.Text)), p.Signature, tell)
 	}
+}
+
+// withContent returns a part as it goes back; nil for none. The API refuses parts without content, but sends
+// them: of such a part the signature is kept, with an empty text.
+func withContent(raw json.RawMessage, p wirePart) json.RawMessage {
+	o, _ := kit.ReadObject(raw)
+	switch {
+	case p.Text != nil || len(o.Without("text", "thought", "thoughtSignature")) > 0:
+		return bytes.Clone(raw)
+	case p.Signature == "":
+		return nil
+	}
+	return o.With("text", kit.Quote("")).JSON()
 }
 
 // say adds text. A part with a signature stays separate.

@@ -2,6 +2,7 @@ package genai
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"math"
@@ -193,5 +194,28 @@ func TestThePromptIsToldApartFromWhatToolsRead(t *testing.T) {
 		got := &received{}
 		require.NoError(t, (&exchange{}).take([]byte(`{"usageMetadata":`+usage+`}`), got))
 		assert.Equal(t, want, got.reply("m").PromptTokens)
+	}
+}
+
+// Vertex AI puts empty parts into replies, and signatures come in parts of their own. The API refuses a part
+// without content.
+func TestAPartWithoutContentDoesNotGoBack(t *testing.T) {
+	sent := func(parts string) []json.RawMessage {
+		got := &received{}
+		require.NoError(t, (&exchange{}).take([]byte(`{"candidates":[{"content":{"parts":[`+parts+`]},"finishReason":"STOP"}]}`), got))
+		reply := got.reply("gemini-3-pro")
+		turns, _ := turnsOf([]message.Message{{Role: message.User, Text: "Hi."},
+			{Role: message.Assistant, Text: reply.Text, Calls: reply.Calls, Opaque: reply.Opaque}, {Role: message.User, Text: "Hi."}}, "gemini-3-pro")
+		return turns[1].Parts
+	}
+	const text, image = `{"text":"A pig:"}`, `{"inlineData":{"mimeType":"image/png","data":"AA=="}}`
+	for parts, want := range map[string]string{
+		text + `,{},` + image:                                `[` + text + `,` + image + `]`,
+		text + `,{"thought":true},` + image:                  `[` + text + `,` + image + `]`,
+		text + `,{"text":null}`:                              `[` + text + `]`,
+		text + `,{"thoughtSignature":"YQ=="}`:                `[` + text + `,{"text":"","thoughtSignature":"YQ=="}]`,
+		`{"thought":true,"thoughtSignature":"YQ=="},` + text: `[{"thought":true,"thoughtSignature":"YQ==","text":""},` + text + `]`,
+	} {
+		assert.JSONEq(t, want, string(kit.List(sent(parts)...)), parts)
 	}
 }
