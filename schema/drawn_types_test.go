@@ -414,7 +414,11 @@ func keepsRules(validate *validator.Validate, v reflect.Value) bool {
 // others refuses. That the decoder does not take 2.0 or -0 for an integer is no disagreement.
 func TestDrawnTypes(t *testing.T) {
 	compared, good := 0, 0
-	defer func() { assert.Greater(t, good, compared/5, "of %d documents", compared) }()
+	defer func() {
+		if compared >= 300 { // the share of a few types says nothing
+			assert.Greater(t, good, compared/5, "of %d documents", compared)
+		}
+	}()
 	rapid.Check(t, func(t *rapid.T) {
 		of := drawStruct(t, 3)
 		if rapid.IntRange(0, 3).Draw(t, "other") == 0 {
