@@ -237,7 +237,7 @@ var refinements = map[Class][]Class{
 		ModelNotFound, Quota, Unavailable},
 	RateLimit:   {Billing, Quota},
 	Permission:  {Billing, Quota, ContentFilter},
-	Unavailable: {ContextLength, Overloaded},
+	Unavailable: {ToolValidation, ContextLength, Overloaded},
 }
 
 // refine returns the class that the provider means by a status or code. Words count only without a better
@@ -254,11 +254,11 @@ func (e *evidence) refine(c Class, byWords bool) Class {
 	case RateLimit:
 		return e.refineLimit(folded)
 	case Quota:
-		if saysAny(folded, soon[:]) {
+		if saysAny(folded, soon[:]) || says(folded, alibabaLimit) {
 			return RateLimit
 		}
 	case Billing:
-		if e.openRouterWait() {
+		if e.openRouterWait() || says(folded, alibabaLimit) {
 			return RateLimit
 		}
 	case ModelNotFound:
@@ -282,11 +282,15 @@ func (e *evidence) notOfModel(folded string) bool {
 	if strings.TrimSpace(folded) == "" {
 		return e.served
 	}
-	return !saysAny(folded, []string{"model", "models", "deployment", "endpoints"})
+	return !saysAny(folded, []string{"model", "models", "deployment", "endpoints", "not found for account"})
 }
 
 // mistaken are those that count beside a code, too: servers give these codes to whatever went wrong.
-var mistaken = map[Class][]Class{RateLimit: {Billing, Quota}, Unavailable: {ContextLength}}
+var mistaken = map[Class][]Class{
+	RateLimit:   {Billing, Quota},
+	Permission:  {Billing},
+	Unavailable: {ToolValidation, ContextLength},
+}
 
 // finer returns the class that words name more exactly than c, or "".
 func (e *evidence) finer(c Class, folded string, byWords bool) Class {
@@ -295,7 +299,8 @@ func (e *evidence) finer(c Class, folded string, byWords bool) Class {
 		among = mistaken[c]
 	}
 	for _, finer := range among {
-		skip := c == RateLimit && (finer == Billing && e.google(folded) || finer == Quota && e.asked)
+		skip := c == RateLimit && (finer == Billing && e.google(folded) || finer == Quota && e.asked ||
+			says(folded, alibabaLimit))
 		skip = skip || c == Unavailable && wordClass(folded) != finer // "too many tokens, please wait"
 		if !skip && saysClass(folded, finer) {
 			return finer
@@ -310,11 +315,15 @@ func (e *evidence) finer(c Class, folded string, byWords bool) Class {
 // saysQuota reports whether words call a limit a quota that does not refill soon.
 func (e *evidence) saysQuota(folded string) bool {
 	return !e.asked && !e.google(folded) && wordClass(folded) == Quota && !says(folded, "rate limit") &&
-		!saysAny(folded, soon[:])
+		!saysAny(folded, soon[:]) && !says(folded, alibabaLimit)
 }
 
 // soon are the words for limits that refill within a run.
 var soon = [...]string{"per minute", "per second", "per hour"}
+
+// alibabaLimit is the end of the link in Alibaba's errors for its limits of tokens per minute and second.
+// Besides, they speak of quotas and billing; an account without money has another link.
+const alibabaLimit = "error code token limit"
 
 // openRouterWait is OpenRouter's 402 for requests in flight: with a Retry-After it passes.
 func (e *evidence) openRouterWait() bool {

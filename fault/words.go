@@ -37,7 +37,9 @@ var phraseRules = sync.OnceValue(func() (rules []phraseRule) {
 const phraseTable = `
 timeout?: etimedout, esockettimedout
 network?: econnrefused, econnreset, enotfound, eai again, ehostunreach, enetunreach, econnaborted, epipe
-tool_validation: failed to call a function, failed to generate tool calls
+tool_validation: failed to call a function, failed to generate tool calls, tool call validation failed
+tool_validation: error parsing tool call, model produced invalid sequence as part of tool use
+tool_validation: validation error for list function wrap, validation errors for list function wrap
 structured_output: failed to generate json
 cancelled?: context canceled, context cancelled, request was aborted, operation was aborted, user aborted
 cancelled?: abort error, request cancelled, request canceled, cancelled by, canceled by
@@ -46,7 +48,8 @@ billing: insufficient balance, insufficient funds, credit balance is too low, bi
 billing: billing not active, check your billing details, check your plan and billing, payment required
 billing: out of credits, requires more credits, purchase credits, credits exhausted, credit limit, unpaid
 billing: spend limit, spending limit, not enough credits, no credits, not enough balance
-billing: balance is insufficient, overdue balance, out of extra usage
+billing: balance is insufficient, overdue balance, out of extra usage, have any credits
+billing: used all available credits
 auth?: authentication failed, authentication failure, authentication error, failed to authenticate
 auth?: unauthorized, unauthorised, unauthenticated, invalid credentials, auth error
 auth: invalid api key, incorrect api key, api key not valid, api key not found, api key expired
