@@ -102,7 +102,10 @@ cancelled: cancelled canceled cancellederror errcanceled aborterror aborterr api
 cancelled: requestaborted
 invalid_request: operationnotsupported unimplemented unsupportedparameter unsupportedvalue
 invalid_request: unknownparameter missingrequiredparameter invalidrequestmessageorder invalidimage
-invalid_request: invalidtype invalidvalue alreadyexists
+invalid_request: invalidtype invalidvalue alreadyexists invalidimageformat invalidbase64image
+invalid_request: invalidimageurl imagetoolarge imagetoosmall imageparseerror invalidimagemode
+invalid_request: imagefiletoolarge unsupportedimagemediatype emptyimagefile failedtodownloadimage
+invalid_request: imagefilenotfound
 config: configerror agentconfigerror
 auth: zhipu/1000 zhipu/1001 zhipu/1002 zhipu/1003 zhipu/1004 minimax/1004 minimax/2049
 permission: zhipu/1110 zhipu/1111 zhipu/1112 zhipu/1121 zhipu/1220 zhipu/1311 zhipu/1313

@@ -105,7 +105,7 @@ timeout: timed out, timeout, time out, gateway timeout, gateway time out, deadli
 timeout: takes too long, taking too long, waited too long
 timeout?: timeout error, timeouts
 unavailable: internal server error, bad gateway, service unavailable, temporarily unavailable
-unavailable: service is unavailable, model has crashed, degraded function
+unavailable: service is unavailable, model has crashed, degraded function, model produced invalid content
 unavailable?: server error, internal error, currently unavailable, unavailable, upstream error
 unavailable?: server had an error, no healthy upstream, model not ready, api error
 network?: network, network error, networkerror, fetch error, no internet, internet connection, fetch failed
