@@ -131,7 +131,7 @@ func joined(all []json.RawMessage) json.RawMessage {
 
 // growing are the members of an item whose pieces are concatenated. Of other members the last piece that
 // is not empty counts.
-var growing = []string{"text", "summary", "data", "thinking"}
+var growing = []string{"text", "summary", "data", "thinking", "transcript"}
 
 // merged joins the items of one index and type in a list (OpenRouter's reasoning_details), and the pieces of
 // a thought up to the one with its signature (LiteLLM's thinking_blocks, which have no index).

@@ -74,8 +74,10 @@ func (r *chatReply) collect(doc []byte, message string) {
 type chatParts struct {
 	text, refusal strings.Builder
 	thinking      strings.Builder
-	// textPieces, thoughtPieces and refusalPieces read the pieces of each.
-	textPieces, thoughtPieces, refusalPieces pieceReader
+	// textPieces, thoughtPieces, refusalPieces and spokenPieces read the pieces of each.
+	textPieces, thoughtPieces, refusalPieces, spokenPieces pieceReader
+	// written is set if a text came that is not only spoken.
+	written bool
 	// inContent is set if thoughts came as parts of the content (Mistral): they go back the same way.
 	inContent bool
 	calls     []*callParts
@@ -115,11 +117,11 @@ func (r *chatReply) readBody(body []byte) (message.Reply, error) {
 	p := &r.parts
 	p.model, p.id, p.usage, p.finish = doc.Text("model"), doc.Text("id"), usageOf(doc.Get("usage"), r.from.Model),
 		endOf(choice)
-	p.text.WriteString(contentOf(said.Get("content")))
+	p.text.WriteString(cmp.Or(contentOf(said.Get("content")), said.Object("audio").Text("transcript")))
 	p.think(said)
 	p.refusal.WriteString(said.Text("refusal") + refusalIn(said))
 	p.message.pick(said, r.echo)
-	for _, call := range callsOf(said) {
+	for _, call := range callsIn(choices) {
 		function := functionOf(call)
 		part := &callParts{id: call.Text("id"), name: function.Text("name")}
 		part.kept.pick(call, r.echo)
@@ -127,6 +129,19 @@ func (r *chatReply) readBody(body []byte) (message.Reply, error) {
 		p.calls = append(p.calls, part)
 	}
 	return r.reply()
+}
+
+// callsIn returns the calls of the first choice. If it says that it calls and has no call, they are those of the
+// other choices: GitHub Copilot tells the text of Claude and each of its calls in one of its own.
+func callsIn(choices []kit.Object) []kit.Object {
+	calls := callsOf(choices[0].Object("message"))
+	if len(calls) > 0 || finishOf(endOf(choices[0])) != message.ToolUse {
+		return calls
+	}
+	for _, choice := range choices[1:] {
+		calls = append(calls, callsOf(choice.Object("message"))...)
+	}
+	return calls
 }
 
 // event reads one chunk. No chunk is known to be the last: usage comes after the finish reason.
@@ -186,7 +201,7 @@ func (r *chatReply) delta(raw json.RawMessage, tell func(loop.Delta)) {
 	p := &r.parts
 	p.refusal.WriteString(p.refusalPieces.Add(d.Get("refusal")) + refusalIn(d))
 	p.message.pick(d, r.echo)
-	text, thought := p.textPieces.piece(d.Get("content"), contentOf), p.think(d)
+	text, thought := p.write(d), p.think(d)
 	if p.text.WriteString(text); text+thought != "" {
 		tell(loop.Delta{Text: text, Thinking: thought, Call: -1})
 	}
@@ -208,6 +223,15 @@ func (r *chatReply) delta(raw json.RawMessage, tell func(loop.Delta)) {
 			tell(told)
 		}
 	}
+}
+
+// write returns the text in a piece: what is spoken, if nothing is written.
+func (p *chatParts) write(piece kit.Object) string {
+	text := p.textPieces.piece(piece.Get("content"), contentOf)
+	if p.written = p.written || text != ""; p.written {
+		return text
+	}
+	return p.spokenPieces.Add(piece.Object("audio").Get("transcript"))
 }
 
 // isNameless reports whether nothing in a piece tells which call it is of. If an event has several of them, they

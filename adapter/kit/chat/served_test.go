@@ -151,6 +151,46 @@ func TestALineThatIsTooLongSaysSo(t *testing.T) {
 	assert.Equal(t, fault.InvalidResponse, own.Class)
 }
 
+// GitHub Copilot tells the text of Claude and each of its calls in a choice of its own. Where a reply says that it
+// calls, the calls of any choice are its own; otherwise another choice is another reply.
+func TestCallsInOtherChoicesAreRead(t *testing.T) {
+	call := func(id string) string {
+		return `{"finish_reason":"tool_calls","message":{"role":"assistant","content":null,"tool_calls":[{"id":"` + id + `","type":"function","function":{"name":"f","arguments":"{}"}}]}}`
+	}
+	got := replyOf(t, overChat(chat.Config{Model: "m"}), false,
+		`{"choices":[{"finish_reason":"tool_calls","message":{"role":"assistant","content":"I look."}},`+call("a")+`,`+call("b")+`]}`)
+	assert.Equal(t, "I look.", got.Text)
+	assert.Equal(t, message.ToolUse, got.Finish)
+	require.Len(t, got.Calls, 2)
+	assert.Equal(t, []string{"a", "b"}, []string{got.Calls[0].ID, got.Calls[1].ID})
+
+	assert.Len(t, replyOf(t, overChat(chat.Config{Model: "m"}), false, `{"choices":[`+call("a")+`,`+call("b")+`]}`).Calls, 1)
+	assert.Empty(t, replyOf(t, overChat(chat.Config{Model: "m"}), false,
+		`{"choices":[{"finish_reason":"stop","message":{"content":"No."}},`+call("a")+`]}`).Calls)
+}
+
+// What is spoken is the text of a reply, unless it is written too. The sound is told whole.
+func TestWhatIsSpokenIsTheText(t *testing.T) {
+	var told kit.Response
+	a := overChat(chat.Config{Model: "m", OnResponse: func(r kit.Response) { told = r }})
+	const sound = `{"id":"audio_1","data":"AAAABBBB","transcript":"Hi there","expires_at":7}`
+	whole := replyOf(t, a, false, `{"choices":[{"message":{"content":null,"audio":`+sound+`},"finish_reason":"stop"}]}`)
+	assert.Equal(t, "Hi there", whole.Text)
+	assert.JSONEq(t, sound, string(told.Extra["audio"]))
+
+	piece := func(delta string) string {
+		return `{"choices":[{"index":0,"delta":` + delta + `,"finish_reason":null}]}`
+	}
+	const stop = `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`
+	streamed := replyOf(t, a, true, streamOf(piece(`{"role":"assistant","audio":{"id":"audio_1","transcript":"Hi"}}`), piece(`{"audio":{"data":"AAAA"}}`),
+		piece(`{"audio":{"transcript":" there"}}`), piece(`{"audio":{"data":"BBBB"}}`), piece(`{"audio":{"expires_at":7}}`), stop))
+	assert.Equal(t, "Hi there", streamed.Text)
+	assert.JSONEq(t, sound, string(told.Extra["audio"]))
+
+	both := replyOf(t, a, true, streamOf(piece(`{"content":"Hi"}`), piece(`{"audio":{"transcript":"Hi"}}`), stop))
+	assert.Equal(t, "Hi", both.Text)
+}
+
 // What a reply has beside text and calls is told as it came, whole and streamed.
 func TestAnnotationsAndCountsAreTold(t *testing.T) {
 	extra := func(api chat.API, stream bool, says string) kit.Response {
