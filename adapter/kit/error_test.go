@@ -45,7 +45,14 @@ func TestErrorsAreReadInTheFormsOfAllProviders(t *testing.T) {
 		`{"error":{"code":"two words","message":7}}`:                        {},
 		`"text"`: {}, `[]`: {}, `<html>`: {}, ``: {},
 		`{"error":{"message":{"error":"Violated guardrail policy","lakera_response":{}},"type":"None","code":"400"}}`: {Code: "None", Sentence: "Violated guardrail policy", Status: 400},
-		`{"detail":{"error":"Model busy, retry later"}}`:                                                              {Sentence: "Model busy, retry later"},
+		// Vertex AI for Claude, and Google's SDK in a gateway: the error of another stands in the sentence.
+		`{"error":{"code":400,"message":"{\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"too long\"},\"request_id\":\"req_2\"}","status":"INVALID_ARGUMENT"}}`: {
+			Code: "invalid_request_error", Sentence: "too long", RequestID: "req_2", Status: 400},
+		`{"error":{"message":"{\n  \"error\": {\n    \"code\": 429,\n    \"message\": \"m\",\n    \"status\": \"RESOURCE_EXHAUSTED\"\n  }\n}\n","code":429,"status":"Too Many Requests"}}`: {
+			Code: "RESOURCE_EXHAUSTED", Sentence: "m", Status: 429},
+		`{"error":{"message":"{\"city\":\"Oslo\"} is no address","code":"bad"}}`: {Code: "bad", Sentence: `{"city":"Oslo"} is no address`},
+		`{"error":{"message":"{\"error\":{}}","code":"bad"}}`:                    {Code: "bad", Sentence: `{"error":{}}`},
+		`{"detail":{"error":"Model busy, retry later"}}`:                         {Sentence: "Model busy, retry later"},
 	} {
 		assert.Equal(t, want, kit.ReadError([]byte(body)), body)
 	}

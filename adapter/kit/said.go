@@ -29,8 +29,22 @@ var (
 
 // readError parses the body of an error: an object with the member error (text or object), a list of them
 // (Gemini), an error within a response, a choice or Groq's own member, or an object that is the error itself.
-// For anything else it returns nothing.
+// The sentence may be the body of another's error. For anything else it returns nothing.
 func readError(body []byte) saidError {
+	said := outermost(body)
+	if !json.Valid([]byte(said.Sentence)) {
+		return said
+	}
+	within := readError([]byte(said.Sentence))
+	if within.Sentence == "" {
+		return said
+	}
+	return saidError{Code: cmp.Or(within.Code, said.Code), Sentence: within.Sentence,
+		RequestID: cmp.Or(within.RequestID, said.RequestID), Status: cmp.Or(said.Status, within.Status)}
+}
+
+// outermost parses the body of an error that is nobody else's.
+func outermost(body []byte) saidError {
 	outer, _ := ReadObject(first(body))
 	said := readSaid(outer)
 	for _, name := range around {
