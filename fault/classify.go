@@ -237,7 +237,7 @@ var refinements = map[Class][]Class{
 		ModelNotFound, Quota, Unavailable},
 	RateLimit:   {Billing, Quota},
 	Permission:  {Billing, Quota, ContentFilter},
-	Unavailable: {ToolValidation, ContextLength, Overloaded},
+	Unavailable: {ToolValidation, Billing, ContextLength, Overloaded},
 }
 
 // refine returns the class that the provider means by a status or code. Words count only without a better
@@ -288,8 +288,8 @@ func (e *evidence) notOfModel(folded string) bool {
 // mistaken are those that count beside a code, too: servers give these codes to whatever went wrong.
 var mistaken = map[Class][]Class{
 	RateLimit:   {Billing, Quota},
-	Permission:  {Billing},
-	Unavailable: {ToolValidation, ContextLength},
+	Permission:  {Billing, Quota},
+	Unavailable: {ToolValidation, Billing, ContextLength},
 }
 
 // finer returns the class that words name more exactly than c, or "".
@@ -302,6 +302,8 @@ func (e *evidence) finer(c Class, folded string, byWords bool) Class {
 		skip := c == RateLimit && (finer == Billing && e.google(folded) || finer == Quota && e.asked ||
 			says(folded, alibabaLimit))
 		skip = skip || c == Unavailable && wordClass(folded) != finer // "too many tokens, please wait"
+		// the page of a broken server, or what is left of a large body
+		skip = skip || c == Unavailable && finer == Billing && e.message == ""
 		if !skip && saysClass(folded, finer) {
 			return finer
 		}

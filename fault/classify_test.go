@@ -324,3 +324,24 @@ func TestANotFoundThatNamesNoModelIsARefusedRequest(t *testing.T) {
 		})
 	}
 }
+
+// Some providers tell an empty account by the status of a broken server (MiniMax), and a plan that is used up
+// by that of a key without rights (Kimi). Another try is useless, and another provider may help.
+func TestMoneyIsReadBesideTheStatusOfSomethingElse(t *testing.T) {
+	t.Parallel()
+	for body, c := range map[string]struct {
+		status int
+		want   fault.Class
+	}{
+		`{"type":"error","error":{"type":"api_error","message":"insufficient balance (1008)"}}`:                  {500, fault.Billing},
+		`{"type":"error","error":{"type":"insufficient_balance_error","message":"insufficient balance (1008)"}}`: {500, fault.Billing},
+		`{"type":"error","error":{"type":"api_error","message":"Internal server error"}}`:                        {500, fault.Unavailable},
+		`{"error":{"type":"permission_error","message":"You've reached your usage limit for this billing cycle. Your quota will be refreshed in the next cycle."},"type":"error"}`: {
+			403, fault.Quota},
+		`{"message":"Model access is denied due to INVALID_PAYMENT_INSTRUMENT: a payment instrument must be provided.","__type":"AccessDeniedException"}`: {
+			403, fault.Billing},
+		`{"error":{"type":"permission_error","message":"Your key does not have access to this resource."},"type":"error"}`: {403, fault.Permission},
+	} {
+		assert.Equal(t, c.want, fault.Classify(fault.Response{Status: c.status, Body: []byte(body)}).Class, body)
+	}
+}

@@ -49,7 +49,7 @@ billing: billing not active, check your billing details, check your plan and bil
 billing: out of credits, requires more credits, purchase credits, credits exhausted, credit limit, unpaid
 billing: spend limit, spending limit, not enough credits, no credits, not enough balance
 billing: balance is insufficient, overdue balance, out of extra usage, have any credits
-billing: used all available credits
+billing: used all available credits, invalid payment instrument
 auth?: authentication failed, authentication failure, authentication error, failed to authenticate
 auth?: unauthorized, unauthorised, unauthenticated, invalid credentials, auth error
 auth: invalid api key, incorrect api key, api key not valid, api key not found, api key expired
