@@ -98,14 +98,17 @@ func TestRepliesOfGatewaysAreRead(t *testing.T) {
 		"a name that comes again": {streamType + `data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"book_room","arguments":"{"}}]}}]}` + "\n\n" +
 			`data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"book_room","arguments":"}"}}]},"finish_reason":"tool_calls"}]}` + "\n\n",
 			message.Reply{Calls: []message.Call{{ID: "c", Name: "book_room", Arguments: "{}"}}, Finish: message.ToolUse}},
+		"MiniMax, the whole after its pieces": {streamType + streamOf(`{"choices":[{"delta":{"content":"Ye"}}]}`, `{"choices":[{"delta":{"content":"s."},"finish_reason":"stop"}]}`,
+			`{"choices":[{"message":{"content":"Yes."},"finish_reason":"stop"}],"base_resp":{"status_code":0,"status_msg":""}}`),
+			message.Reply{Text: "Yes.", Finish: message.Stop}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := kittest.Serve(t, c.says)
 			model, err := overChat(chat.Config{Model: "m"}).New(s.URL, s.Client)
 			require.NoError(t, err)
-			req, called := hello(), ""
+			req, called, told := hello(), "", ""
 			req.Stream = func(d loop.Delta) {
-				if d.Name != "" {
+				if told += d.Text; d.Name != "" {
 					called = d.Name
 				}
 			}
@@ -114,6 +117,7 @@ func TestRepliesOfGatewaysAreRead(t *testing.T) {
 			for _, call := range c.want.Calls {
 				assert.Equal(t, call.Name, called)
 			}
+			assert.Equal(t, c.want.Text, told)
 			assert.Equal(t, c.want, message.Reply{Text: got.Text, Refusal: got.Refusal, Thinking: got.Thinking, Calls: got.Calls, Finish: got.Finish})
 		})
 	}

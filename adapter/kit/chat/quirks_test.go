@@ -3,6 +3,7 @@ package chat_test
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -97,6 +98,20 @@ func TestIdsGoBackAsTheServerGaveThem(t *testing.T) {
 	for provider, kept := range map[string]bool{"": false, "openrouter": false, "mistral": false, "vllm": true, "deepseek": true} {
 		body := sent(t, overChat(chat.Config{Model: "other", Provider: provider}), chatSays, after(reply))
 		assert.Equal(t, kept, strings.Contains(body, long), "another server: %q", provider)
+	}
+}
+
+// Mistral refuses every id but nine letters and digits, also of a call of its own that came without one.
+func TestIdsThatAServerDidNotGiveGoBackInItsForm(t *testing.T) {
+	a := overChat(chat.Config{Model: "m", Provider: "mistral"})
+	for _, ids := range [][]string{{"", ""}, {"", "aB3dE6gH9"}, {"chatcmpl-tool-1", ""}} {
+		call := func(id string) string {
+			return `{"id":"` + id + `","function":{"name":"f","arguments":"{}"}}`
+		}
+		reply := replyOf(t, a, false, `{"choices":[{"message":{"tool_calls":[`+call(ids[0])+`,`+call(ids[1])+`]},"finish_reason":"tool_calls"}]}`)
+		body := sent(t, a, chatSays, after(reply))
+		assert.Len(t, regexp.MustCompile(`"id":"[A-Za-z0-9]{9}"`).FindAllString(body, -1), 2, body)
+		assert.Len(t, regexp.MustCompile(`"tool_call_id":"[A-Za-z0-9]{9}"`).FindAllString(body, -1), 2, body)
 	}
 }
 

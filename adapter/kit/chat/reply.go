@@ -20,10 +20,11 @@ func finishOf(said string, calls ...message.Call) message.FinishReason {
 }
 
 // failures maps the finish reasons of unfinished replies, in small letters, to error codes: those of
-// OpenRouter, vLLM, SGLang, DeepSeek, Zhipu, Cohere and relays.
+// OpenRouter, vLLM, SGLang, DeepSeek, Zhipu, Cohere, watsonx, Ollama and relays.
 var failures = map[string]string{
 	"error": "server_error", "abort": "server_error", "insufficient_system_resource": "overloaded",
 	"network_error": "server_error", "error_finish": "server_error", "timeout": "server_error",
+	"time_limit": "server_error", "cancelled": "server_error", "load": "server_error",
 }
 
 // endOf returns why a choice ended; empty if it did not. Some servers say null by a text. OpenRouter tells the
@@ -184,8 +185,11 @@ func isWhole(choices []kit.Object) bool {
 		slices.Contains([]string{"", "null"}, string(choices[0].Get("delta")))
 }
 
-// whole reads a whole reply in place of a stream.
+// whole reads a whole reply in place of a stream, or after its pieces (MiniMax), which are told already.
 func (r *chatReply) whole(event []byte, tell func(loop.Delta)) error {
+	if p := &r.parts; p.text.Len()+p.thinking.Len()+len(p.calls) > 0 {
+		tell = nil
+	}
 	r.parts = chatParts{}
 	reply, err := r.readBody(event)
 	if err != nil {
@@ -514,15 +518,28 @@ func (r *chatReply) reply() (message.Reply, error) {
 		reply.Calls = append(reply.Calls, message.Call{ID: c.id, Name: r.registered(c.name),
 			Arguments: kit.Once(c.arguments.String())})
 		k.Calls = append(k.Calls, c.kept.join())
-		k.OwnIDs = k.OwnIDs || !r.takesID(c.id)
 	}
 	kit.NameCalls(reply.Calls)
+	k.OwnIDs = r.gaveIDs(reply.Calls)
 	reply.Finish = finishOf(p.finish, reply.Calls...)
 	if r.most > 0 && p.usage.OutputTokens >= r.most && reply.Finish == message.ToolUse && !p.complete() {
 		reply.Finish = message.Length // vLLM says so only of replies that are not streamed
 	}
 	reply.Opaque = k.opaque()
 	return reply, nil
+}
+
+// gaveIDs reports whether the calls of a reply have the ids that the server gave them, and others would not
+// take all of those. An id that was made here goes back in the server's form, like another server's.
+func (r *chatReply) gaveIDs(named []message.Call) bool {
+	foreign := false
+	for n, c := range r.parts.calls {
+		if c.id != named[n].ID {
+			return false
+		}
+		foreign = foreign || !r.takesID(c.id)
+	}
+	return foreign
 }
 
 // tellsError reports whether a body with some choices has an error in place of a reply, or within a choice.

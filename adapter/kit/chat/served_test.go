@@ -380,11 +380,11 @@ func TestAReplyThatIsCutOffIsKnownByEveryWordForIt(t *testing.T) {
 	}
 }
 
-// Words with which servers end a reply that failed, or that is whole: those of relays, Cohere, LM Studio and
-// DashScope (https://github.com/ranxianglei/billion-context-pi/issues/169,
+// Words with which servers end a reply that failed, or that is whole: those of relays, Cohere, watsonx, LM Studio
+// and DashScope (https://github.com/ranxianglei/billion-context-pi/issues/169,
 // https://github.com/earendil-works/pi/pull/2116).
 func TestAServersOwnWordsForTheEndOfAReply(t *testing.T) {
-	for _, word := range []string{"error", "ERROR", "error_finish", "abort", "timeout"} {
+	for _, word := range []string{"error", "ERROR", "error_finish", "abort", "timeout", "time_limit", "cancelled", "load"} {
 		for _, stream := range []bool{false, true} {
 			says := `{"choices":[{"message":{"content":"half"},"finish_reason":"` + word + `"}]}`
 			if stream {
