@@ -71,6 +71,11 @@ func (g *received) add(r chatResponse, tell func(loop.Delta)) {
 	}
 }
 
+// isUnasked reports whether the server has not asked the model.
+func (g *received) isUnasked() bool {
+	return (g.why == "load" || g.why == "unload") && g.text.Len()+g.thinking.Len()+len(g.calls) == 0
+}
+
 // reply returns the reply. asked is the model that was asked.
 func (g *received) reply(asked string) message.Reply {
 	finish, _ := kit.Finish(g.why, g.calls)

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/adapter/kit"
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 )
@@ -82,6 +83,27 @@ func (l *lines) Read(p []byte) (int, error) {
 	n := copy(p, line[l.read%int64(len(line)):])
 	l.read += int64(n)
 	return n, nil
+}
+
+// A server that has only loaded the model has not asked it (https://github.com/langchain-ai/langchain/issues/31482).
+func TestALoadedModelHasNotReplied(t *testing.T) {
+	for body, class := range map[string]fault.Class{
+		`{"message":{"role":"assistant","content":""},"done":true,"done_reason":"load"}`:   fault.Unavailable,
+		`{"message":{"role":"assistant","content":""},"done":true,"done_reason":"unload"}`: fault.Unavailable,
+		`{"message":{"role":"assistant","content":"4"},"done":true,"done_reason":"load"}`:  "",
+		`{"message":{"role":"assistant","content":""},"done":true,"done_reason":"stop"}`:   "",
+	} {
+		for _, stream := range []func(loop.Delta){nil, func(loop.Delta) {}} {
+			x := &exchange{stream: stream}
+			_, err := x.read(strings.NewReader(body))
+			if class == "" {
+				require.NoError(t, err, body)
+				continue
+			}
+			require.Error(t, err, body)
+			assert.Equal(t, class, fault.FailureOf(x.failed(t.Context(), err)).Class, body)
+		}
+	}
 }
 
 func TestAStreamWithoutEndIsRefused(t *testing.T) {

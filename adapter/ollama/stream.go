@@ -11,10 +11,22 @@ import (
 )
 
 // read parses a response by what it is: JSON values, or events, as gateways send them.
-func (x *exchange) read(body io.Reader) (*received, error) {
-	if x.Form != kit.EventStream {
-		return x.readValues(body)
+func (x *exchange) read(body io.Reader) (got *received, err error) {
+	if x.Form == kit.EventStream {
+		got, err = x.readEvents(body)
+	} else {
+		got, err = x.readValues(body)
 	}
+	if err == nil && got.isUnasked() {
+		return nil, errUnasked
+	}
+	return got, err
+}
+
+// errUnasked is a response of a server that did no more than to load the model, or to unload it.
+var errUnasked = &kit.ReportedError{Code: "server_error", Say: "the server only loaded or unloaded the model"}
+
+func (x *exchange) readEvents(body io.Reader) (*received, error) {
 	got := &received{}
 	_, err := kit.Events(body, func(data []byte) (bool, error) {
 		err := x.take(data, got)
