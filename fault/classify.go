@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/retake-go/retake/internal/chain"
@@ -265,8 +266,24 @@ func (e *evidence) refine(c Class, byWords bool) Class {
 		if e.notOfModel(folded) {
 			return InvalidRequest
 		}
+	case ContextLength:
+		if isField(folded) {
+			return InvalidRequest
+		}
 	}
 	return c
+}
+
+// longestField is the most characters that a field of a request takes which is none for a conversation: ids,
+// names and descriptions.
+const longestField = 64 << 10
+
+// isField reports whether a string was too long for such a field.
+func isField(folded string) bool {
+	_, after, said := strings.Cut(folded, " a string with maximum length ")
+	number, _, _ := strings.Cut(after, " ")
+	most, err := strconv.Atoi(number)
+	return said && err == nil && most <= longestField
 }
 
 // notOfModel reports whether something else than a model was not found, such as an address or a file: no code

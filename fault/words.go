@@ -61,7 +61,8 @@ rate_limit?: quota exceeded * per minute, quota exceeded * per second, too many 
 rate_limit?: too many tokens per second
 quota: free models per day, requests per day, tokens per day, daily limit, daily quota, monthly limit
 quota: monthly quota, usage limits, usage limit, calls month, key limit exceeded
-quota: free tier * exhausted, daily free allocation, free usage exceeded
+quota: free tier * exhausted, daily free allocation, free usage exceeded, token quota is exceeded
+quota: out of call volume quota, out of bandwidth quota
 quota?: quota exceeded, exceeded your quota, exceeded the quota, quota * exceeded
 rate_limit?: rate limit, rate limits, rate limited, rate limiting, too many requests
 context_length: context length, context window, context size, maximum context, context limit
@@ -106,6 +107,7 @@ timeout: takes too long, taking too long, waited too long
 timeout?: timeout error, timeouts
 unavailable: internal server error, bad gateway, service unavailable, temporarily unavailable
 unavailable: service is unavailable, model has crashed, degraded function, model produced invalid content
+unavailable: you can retry your request
 unavailable?: server error, internal error, currently unavailable, unavailable, upstream error
 unavailable?: server had an error, no healthy upstream, model not ready, api error
 network?: network, network error, networkerror, fetch error, no internet, internet connection, fetch failed
