@@ -92,7 +92,7 @@ func (r *received) blocks() (all []sdk.ContentBlockParamUnion) {
 
 // extra returns what the message has beside the reply.
 func (r *received) extra() (x kit.Extras) {
-	x.Keep(r.message.JSON(), "usage", "stop_details", "container")
+	x.Keep(r.message.JSON(), "usage", "stop_details", "container", "input_transformations", edits)
 	var content []json.RawMessage
 	for _, b := range r.content {
 		content = append(content, b.raw())

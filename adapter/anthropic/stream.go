@@ -142,6 +142,10 @@ var (
 	endings      = []string{"stop_reason", "stop_sequence", "stop_details", "container"}
 )
 
+// edits is the member that tells what the API cleared of the prompt. At the end of a message it stands beside
+// the endings.
+const edits = "context_management"
+
 // maxCounts bounds the members of the usage: a server may name new ones in each event.
 const maxCounts = 32
 
@@ -149,7 +153,10 @@ const maxCounts = 32
 // usage alone. Nor do zeros in place of the counts of the prompt, which some servers send.
 func (a *assembly) update(ev kit.Object) {
 	m, end := &a.got.message, ev.Object("delta")
-	for _, name := range endings {
+	if v := ev.Get(edits); v != nil {
+		end = end.With(edits, v)
+	}
+	for _, name := range append(endings, edits) {
 		if v := end.Get(name); v != nil && string(v) != "null" {
 			*m = m.With(name, v)
 		}

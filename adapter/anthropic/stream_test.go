@@ -432,3 +432,25 @@ func TestStreamsOfGatewaysAreReadByWhatTheyAre(t *testing.T) {
 		assert.Equal(t, int64(7), reply.Usage.OutputTokens, name)
 	}
 }
+
+// What the API took out of the prompt before the model read it is told, of a stream, too: thoughts that did not
+// fit, and what edits of the context cleared.
+func TestWhatTheAPITookOutOfThePromptIsTold(t *testing.T) {
+	const dropped = `[{"type":"thinking_dropped","path":"messages.1.content.0","reason":"prefix_binding_mismatch"}]`
+	const edits = `{"applied_edits":[{"type":"clear_tool_uses_20250919","cleared_tool_uses":2}]}`
+	const message = `"id":"m","type":"message","role":"assistant","model":"m","input_transformations":` + dropped
+	for kind, body := range map[string]string{
+		"application/json": `{` + message + `,"content":[{"type":"text","text":"Yes."}],"stop_reason":"end_turn","context_management":` + edits + `}`,
+		"text/event-stream": `data: {"type":"message_start","message":{` + message + `,"content":[]}}` + "\n\n" +
+			`data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"context_management":null}` + "\n\n" +
+			`data: {"type":"message_delta","delta":{},"context_management":` + edits + `}` + "\n\n" + `data: {"type":"message_stop"}` + "\n\n",
+	} {
+		var told kit.Response
+		cfg := small
+		cfg.OnResponse = func(r kit.Response) { told = r }
+		_, err := through(t, answer(200, kind, body), cfg).Reply(t.Context(), loop.Request{})
+		require.NoError(t, err)
+		assert.JSONEq(t, dropped, string(told.Extra["input_transformations"]), kind)
+		assert.JSONEq(t, edits, string(told.Extra["context_management"]), kind)
+	}
+}
