@@ -9,7 +9,8 @@ import (
 
 // The members of a reply of the Chat API that are passed on as they came: of the whole, and of its message.
 var (
-	wholeExtras   = []string{"usage", "citations", "search_results", "service_tier", "system_fingerprint"}
+	wholeExtras = []string{"usage", "citations", "search_results", "service_tier", "system_fingerprint",
+		"moderation", "prompt_filter_results"}
 	messageExtras = []string{"images"}
 )
 

@@ -64,7 +64,7 @@ func (r *responsesReply) readBody(body []byte) (message.Reply, error) {
 	case doc.Output == nil && (doc.Status == "" || doc.Status == "completed"):
 		return message.Reply{}, invalid("the reply has no output")
 	}
-	r.extras.Keep(body, "output", "usage", "service_tier")
+	r.extras.Keep(body, "output", "usage", "tool_usage", "service_tier", "moderation")
 	return r.reply(doc)
 }
 

@@ -218,6 +218,12 @@ func TestAnnotationsAndCountsAreTold(t *testing.T) {
 		assert.JSONEq(t, `{"prompt_tokens":1,"num_search_queries":2}`, string(told.Extra["usage"]), how)
 	}
 	assert.Nil(t, extra(chat.Chat, false, `{"choices":[{"message":{"content":"4"},"finish_reason":"stop"}]}`).Extra)
+	const judged = `{"input":{"flagged":false}}`
+	assert.JSONEq(t, judged, string(extra(chat.Chat, true, streamOf(`{"choices":[{"delta":{"content":"4"},"finish_reason":"stop"}]}`, `{"choices":[],"moderation":`+judged+`,"usage":null}`)).Extra["moderation"]))
+	assert.JSONEq(t, `[{"prompt_index":0}]`, string(extra(chat.Chat, false, `{"choices":[{"message":{"content":"4"},"finish_reason":"stop"}],"prompt_filter_results":[{"prompt_index":0}]}`).Extra["prompt_filter_results"]))
+	tools := extra(chat.Responses, false, `{"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"4"}]}],"moderation":`+judged+`,"tool_usage":{"image_gen":{"input_tokens":9}}}`)
+	assert.JSONEq(t, judged, string(tools.Extra["moderation"]))
+	assert.JSONEq(t, `{"image_gen":{"input_tokens":9}}`, string(tools.Extra["tool_usage"]))
 	const response = `{"status":"completed","output":[{"type":"web_search_call","id":"ws_1"},{"type":"message","content":[{"type":"output_text","text":"4","annotations":[` + first + `]}]}]}`
 	assert.Contains(t, string(extra(chat.Responses, false, response).Extra["output"]), `"web_search_call"`)
 	assert.Contains(t, string(extra(chat.Responses, true, streamOf(`{"type":"response.completed","response":`+response+`}`)).Extra["output"]), first)
