@@ -25,6 +25,9 @@ type Quirks struct {
 	// it refuses stream_options.
 	LegacyMaxTokens bool `json:"legacy_max_tokens,omitempty"`
 	NoStreamOptions bool `json:"no_stream_options,omitempty"`
+	// ParsesArguments says that it parses the arguments of calls that come back, and refuses the request if they
+	// are no JSON object: they go back as by WrapArguments of a [Config].
+	ParsesArguments bool `json:"parses_arguments,omitempty"`
 	// OneStrict says that all tools of a request must be in strict mode, or none.
 	OneStrict bool `json:"one_strict,omitempty"`
 	// NoReasoning says that the model does not reason and refuses the request for encrypted reasoning. Effort
@@ -61,9 +64,10 @@ var known = []providerQuirks{
 		Source: "https://docs.z.ai/guides/capabilities/thinking-mode",
 	}},
 	{"openrouter", []string{"reasoning_details"}, Quirks{
-		MaxID: 40,
+		MaxID: 40, ParsesArguments: true,
 		Source: "https://openrouter.ai/docs/use-cases/reasoning-tokens#preserving-reasoning-blocks; ids: " +
-			"https://github.com/openclaw/openclaw/pull/875",
+			"https://github.com/openclaw/openclaw/pull/875; arguments: " +
+			"https://github.com/NorthlandPositronics/Cogtrix/issues/2289",
 	}},
 	{"novita", []string{"reasoning_details"}, Quirks{
 		Source: "https://novita.ai/docs/guides/llm-interleaved-thinking",
@@ -94,6 +98,24 @@ var known = []providerQuirks{
 	{"cerebras", nil, Quirks{
 		OneStrict: true, Source: "https://github.com/mpfaffenberger/code_puppy/pull/368",
 	}},
+	{"vllm hostedvllm", nil, Quirks{
+		ParsesArguments: true, Source: "https://github.com/vllm-project/vllm/issues/43995",
+	}},
+	{"sglang", nil, Quirks{
+		ParsesArguments: true, Source: "https://github.com/sgl-project/sglang/pull/28035",
+	}},
+	{"llamacpp llamaserver", nil, Quirks{
+		ParsesArguments: true, Source: "https://github.com/ggml-org/llama.cpp/pull/25583",
+	}},
+	{"qwen dashscope alibaba bailian modelstudio", nil, Quirks{
+		ParsesArguments: true, Source: "https://github.com/HKUDS/nanobot/issues/1487",
+	}},
+	{"cloudflare workersai cloudflareworkersai", nil, Quirks{
+		ParsesArguments: true, Source: "https://github.com/sinameraji/kimiflare/pull/52",
+	}},
+	{"huggingface hf", nil, Quirks{
+		ParsesArguments: true, Source: "https://github.com/huggingface/physics-intern/pull/6",
+	}},
 }
 
 // hosts are the providers whose own servers have a host of a domain.
@@ -102,7 +124,8 @@ var hosts = map[string]string{
 	"bigmodel.cn": "zai", "openrouter.ai": "openrouter",
 	"novita.ai": "novita", "googleapis.com": "gemini", "mistral.ai": "mistral", "cerebras.ai": "cerebras",
 	"groq.com": "groq", "x.ai": "xai", "azure.com": "azure", "githubcopilot.com": "copilot",
-	"minimax.io": "minimax", "minimaxi.com": "minimax",
+	"minimax.io": "minimax", "minimaxi.com": "minimax", "dashscope.aliyuncs.com": "qwen",
+	"dashscope-intl.aliyuncs.com": "qwen", "huggingface.co": "huggingface",
 }
 
 // providerAt returns the provider whose own server has an address; empty for any other.

@@ -128,6 +128,21 @@ func TestThinkingBlocksThatAreStreamedAreJoined(t *testing.T) {
 		`{"data":"d","type":"redacted_thinking"},{"signature":"s2","thinking":"So 4.","type":"thinking"}]`)
 }
 
+// A call that cannot be read is answered, and goes back: servers that parse its arguments would refuse every
+// request from then on.
+func TestServersThatParseArgumentsGetAnObject(t *testing.T) {
+	broken := after(message.Reply{Calls: []message.Call{{ID: "aB3dE6gH9", Name: "f", Arguments: `{"city": "Fa`}}})
+	for provider, wrapped := range map[string]bool{
+		"": false, "deepseek": false, "vllm": true, "SGLang": true, "llama.cpp": true, "qwen": true, "cloudflare": true, "openrouter": true,
+		"huggingface": true,
+	} {
+		body := sent(t, overChat(chat.Config{Model: "m", Provider: provider}), chatSays, broken)
+		assert.Equal(t, wrapped, strings.Contains(body, `{\"raw_arguments\":`), "%q: %s", provider, body)
+	}
+	own := overChat(chat.Config{Model: "m", Provider: "vllm", Quirks: &chat.Quirks{}})
+	assert.NotContains(t, sent(t, own, chatSays, broken), "raw_arguments")
+}
+
 func TestQuirksCanBeReplaced(t *testing.T) {
 	q := chat.QuirksOf("DeepSeek", "m")
 	fill := map[string]json.RawMessage{"reasoning_content": json.RawMessage(`""`)}

@@ -181,7 +181,7 @@ func thoughtful(thinking, text string) json.RawMessage {
 // arguments returns the arguments of a call that goes back: as the model wrote them, unless the server
 // only accepts objects.
 func (m *Model) arguments(raw string) string {
-	if raw != "" && !m.cfg.WrapArguments {
+	if raw != "" && !m.cfg.WrapArguments && !m.quirks.ParsesArguments {
 		return raw
 	}
 	return string(kit.Arguments(raw))
