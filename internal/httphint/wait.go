@@ -33,7 +33,7 @@ func IsWait(name string) bool {
 }
 
 // Wait returns the wait that the headers ask for, and the values that could not be parsed. The finest unit
-// wins; of several values of one header, the longest.
+// wins if it is not 0; of several values of one header, the longest.
 func Wait(h Headers, now time.Time) (wait time.Duration, asked bool, unread []Unread) {
 	for _, w := range waitHeaders {
 		for _, name := range [...]string{w.name, proxyPrefix + w.name} {
@@ -49,11 +49,11 @@ func Wait(h Headers, now time.Time) (wait time.Duration, asked bool, unread []Un
 				asked = true
 			}
 		}
-		if asked {
-			return wait, true, unread
+		if wait > 0 { // a 0 in one header says nothing where another has more
+			break
 		}
 	}
-	return 0, false, unread
+	return wait, asked, unread
 }
 
 func readWait(w waitHeader, value string, now time.Time) (time.Duration, error) {
