@@ -3,6 +3,7 @@ package genai
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 
 	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/message"
@@ -40,20 +41,20 @@ func (o opaque) text() string {
 }
 
 // layout returns the parts of a message in the order in which they go back. It ignores what another
-// adapter or another model wrote, and what does not fit the message. Then it marks the first call as
-// unchecked if the model requires signatures.
+// adapter or another model wrote, and what does not fit the message. It marks the first call as unchecked if
+// the model requires signatures and the call has none.
 func layout(m message.Message, model string) []part {
 	var o opaque
-	if kit.ReadOpaque(m, origin(model), &o) && fits(o.Parts, m) {
-		return o.Parts
-	}
 	parts := []part{{Text: len(m.Text)}}
 	for n := range m.Calls {
-		p := part{Call: n + 1}
-		if n == 0 && kit.NeedsSignature(model) {
-			p.Signature = kit.UncheckedSignature
-		}
-		parts = append(parts, p)
+		parts = append(parts, part{Call: n + 1})
+	}
+	if kit.ReadOpaque(m, origin(model), &o) && fits(o.Parts, m) {
+		parts = o.Parts
+	}
+	n := slices.IndexFunc(parts, func(p part) bool { return p.Call == 1 })
+	if n >= 0 && parts[n].Signature == "" && kit.NeedsSignature(model) {
+		parts[n].Signature = kit.UncheckedSignature
 	}
 	return parts
 }

@@ -37,3 +37,24 @@ func TestSignaturesGoBackToTheModelThatMadeThem(t *testing.T) {
 	assert.Equal(t, `{"text":"I booked."}`, show("gemini-3-pro")[0], "a layout that does not fit is not used")
 	assert.Empty(t, opaque{origin("m"), []part{{Text: 3}, {Call: 1}}}.text(), "nothing to keep")
 }
+
+// A call that was forced comes without a signature, and the API refuses to get the first call of a step back
+// without one, whatever else of the step is signed.
+func TestTheFirstCallGoesBackWithASignature(t *testing.T) {
+	show := func(model string, parts ...part) (sent []string) {
+		m := message.Message{Role: message.Assistant, Text: "I book.", Opaque: opaque{origin(model), parts}.text(),
+			Calls: []message.Call{{ID: "c1", Name: "f", Arguments: "{}"}, {ID: "c2", Name: "f", Arguments: "{}"}}}
+		_, exchanges := rules.Exchanges([]message.Message{m})
+		for _, p := range (&conversation{model: model}).parts(exchanges[0]) {
+			sent = append(sent, string(p))
+		}
+		return sent
+	}
+	const first, second = `{"functionCall":{"id":"c1","name":"f","args":{}}`, `{"functionCall":{"id":"c2","name":"f","args":{}}`
+	const text, unchecked = `{"text":"I book.","thoughtSignature":"YQ=="}`, `,"thoughtSignature":"skip_thought_signature_validator"}`
+	unsigned := []part{{Text: 7, Signature: "YQ=="}, {Call: 1}, {Call: 2}}
+	assert.Equal(t, []string{text, first + unchecked, second + "}"}, show("gemini-3-flash-preview", unsigned...))
+	assert.Equal(t, []string{text, first + "}", second + "}"}, show("gemini-2.5-pro", unsigned...), "not needed")
+	assert.Equal(t, []string{`{"text":"I book."}`, first + unchecked, second + `,"thoughtSignature":"Yg=="}`},
+		show("gemini-3-pro", part{Text: 7}, part{Call: 1}, part{Call: 2, Signature: "Yg=="}))
+}
