@@ -30,7 +30,9 @@ type responsesReply struct {
 	pieces map[place]*kit.Pieces
 	// thought is the place of the latest thoughts.
 	thought place
-	last    json.RawMessage
+	// last is the whole response in the last event, end the status that this event tells.
+	last json.RawMessage
+	end  string
 
 	extras kit.Extras
 }
@@ -58,6 +60,7 @@ func (r *responsesReply) readBody(body []byte) (message.Reply, error) {
 	if json.Unmarshal(body, &doc) != nil {
 		return message.Reply{}, invalid("the reply is not the JSON that the API promises")
 	}
+	doc.Status = cmp.Or(doc.Status, r.end)
 	switch {
 	case kit.IsError(doc.Error):
 		return message.Reply{}, reportedError(body)
@@ -114,6 +117,9 @@ type streamed struct {
 	Output      []json.RawMessage
 }
 
+// ends are the statuses of responses that did not end well, by their last event. Some servers omit them.
+var ends = map[string]string{"response.incomplete": "incomplete", "response.failed": "failed"}
+
 // event reads one event. Unknown types are ignored.
 func (r *responsesReply) event(data []byte, tell func(loop.Delta)) (bool, error) {
 	var e streamed
@@ -143,7 +149,10 @@ func (r *responsesReply) event(data []byte, tell func(loop.Delta)) (bool, error)
 			r.began(e, tell)
 		}
 	case "response.completed", "response.done", "response.incomplete", "response.failed":
-		r.last = e.Response
+		if e.Response == nil && kit.IsError(e.Error) {
+			return false, reportedError(data)
+		}
+		r.last, r.end = e.Response, ends[e.Type]
 		return true, nil
 	case "error":
 		return false, reportedError(data)

@@ -485,6 +485,22 @@ func TestTheEndOfAResponseInOtherForms(t *testing.T) {
 		assert.Equal(t, fault.Unavailable, own.Class)
 	}
 	assert.Equal(t, "4", replyOf(t, overResponses(chat.Config{Model: "m"}), true, streamOf(`{"type":"response.output_text.delta","delta":"4"}`, `{"type":"response.done","response":`+whole+`}`)).Text)
+
+	// A response that does not say how it ended ended as its event says.
+	const begun = `{"id":"r","output":[{"type":"message","content":[{"type":"output_text","text":"4"}]}]}`
+	over := overResponses(chat.Config{Model: "m"})
+	assert.Equal(t, message.Stop, replyOf(t, over, true, streamOf(`{"type":"response.completed","response":`+begun+`}`)).Finish)
+	assert.Equal(t, message.Length, replyOf(t, over, true, streamOf(`{"type":"response.incomplete","response":`+begun+`}`)).Finish)
+	for says, class := range map[string]fault.Class{
+		`{"type":"response.failed","response":` + begun + `}`:                                    fault.Unavailable,
+		`{"type":"response.failed","error":{"code":"rate_limit_exceeded","message":"Slow."}}`:    fault.RateLimit,
+		`{"type":"response.failed","response":{"id":"r","error":{"code":"insufficient_quota"}}}`: fault.Billing,
+	} {
+		_, err := ended(t, over, true, streamOf(says))
+		own, is := errors.AsType[*kit.Error](err)
+		require.True(t, is, says)
+		assert.Equal(t, class, own.Class, says)
+	}
 }
 
 // Some servers tell a text or arguments only at their end.
