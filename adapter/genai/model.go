@@ -93,7 +93,7 @@ func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, err
 		return message.Reply{Source: x.Source("", "")}, x.Fail(ctx, kit.Trouble{Cause: err})
 	}
 	reply := got.reply(x.Model)
-	reply.Source = x.Source(got.responseID, got.finish)
+	reply.Source = x.Source(got.responseID, cmp.Or(got.finish, got.blocked))
 	if m.cfg.OnResponse != nil {
 		m.cfg.OnResponse(kit.Response{RequestID: cmp.Or(got.responseID, x.RequestID()), Model: reply.Model,
 			RateLimit: x.Limits(nil), Extra: got.extra()})

@@ -231,3 +231,19 @@ func TestTheIDOfARequestIsInAHeaderToo(t *testing.T) {
 		assert.Equal(t, want, told.RequestID)
 	}
 }
+
+// A prompt that was blocked has no finish reason: the reason of the block is told in its place. Some have only a
+// message of it.
+func TestABlockedPromptSaysWhy(t *testing.T) {
+	for feedback, want := range map[string]string{
+		`{"blockReason":"PROHIBITED_CONTENT","blockReasonMessage":"No."}`: "PROHIBITED_CONTENT", `{"blockReasonMessage":"No."}`: "BLOCKED_REASON_UNSPECIFIED",
+	} {
+		server := kittest.Serve(t, "200 OK\nContent-Type: application/json\n\n"+`{"candidates":[],"promptFeedback":`+feedback+`}`)
+		m, err := adapter("gemini-3-flash").New(server.URL, server.Client)
+		require.NoError(t, err)
+		reply, err := m.Reply(t.Context(), loop.Request{System: "Hi."})
+		require.NoError(t, err, feedback)
+		assert.Equal(t, message.ContentFilter, reply.Finish, feedback)
+		assert.Equal(t, want, reply.Source.Finish, feedback)
+	}
+}

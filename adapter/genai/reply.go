@@ -24,8 +24,18 @@ type chunk struct {
 	Error          json.RawMessage `json:"error"`
 }
 
+// feedback tells why a prompt was blocked. Some have a message alone.
 type feedback struct {
-	BlockReason string `json:"blockReason"`
+	BlockReason        string `json:"blockReason"`
+	BlockReasonMessage string `json:"blockReasonMessage"`
+}
+
+// reason is why the prompt was blocked; empty if it was not.
+func (f feedback) reason() string {
+	if f.BlockReason == "" && f.BlockReasonMessage != "" {
+		return string(sdk.BlockedReasonUnspecified)
+	}
+	return f.BlockReason
 }
 
 type candidate struct {
@@ -129,7 +139,7 @@ func (g *received) extra() kit.Extras {
 // events of their own, it uses the one with the index 0.
 func (g *received) add(c chunk, names map[string]string, tell func(loop.Delta)) error {
 	g.model, g.responseID = cmp.Or(c.ModelVersion, g.model), cmp.Or(c.ResponseID, g.responseID)
-	g.blocked = cmp.Or(g.blocked, c.PromptFeedback.BlockReason)
+	g.blocked = cmp.Or(g.blocked, c.PromptFeedback.reason())
 	if u, ok := kit.ReadObject(c.Usage); ok {
 		g.usage, g.prompt = usageOf(c.Usage), u.Count("promptTokenCount")
 	}
