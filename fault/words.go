@@ -40,7 +40,8 @@ network?: econnrefused, econnreset, enotfound, eai again, ehostunreach, enetunre
 tool_validation: failed to call a function, failed to generate tool calls, tool call validation failed
 tool_validation: error parsing tool call, model produced invalid sequence as part of tool use
 tool_validation: validation error for list function wrap, validation errors for list function wrap
-tool_validation: no valid tool call or response generated
+tool_validation: no valid tool call or response generated, unexpected tokens remaining in message header
+tool_validation: unexpected token * while expecting start token
 structured_output: failed to generate json
 cancelled?: context canceled, context cancelled, request was aborted, operation was aborted, user aborted
 cancelled?: abort error, request cancelled, request canceled, cancelled by, canceled by
