@@ -85,7 +85,8 @@ func AsError(r Response) error {
 
 // requestHeaders are the headers that name a request, in order of preference.
 var requestHeaders = []string{
-	"request-id", "x-request-id", "x-amzn-requestid", "apim-request-id", "x-ms-request-id", "cf-ray",
+	"request-id", "x-request-id", "x-amzn-requestid", "apim-request-id", "x-ms-request-id",
+	"x-generation-id", "mistral-correlation-id", "x-ds-trace-id", "cf-ray",
 }
 
 // RequestID returns the name of a request in the provider's logs, by the headers of the response; empty if

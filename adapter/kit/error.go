@@ -196,7 +196,7 @@ func (h *Head) Limits(body []byte) ratelimit.State {
 
 // requestHeaders are the headers with the id of a request, in order of preference.
 var requestHeaders = [...]string{"Request-Id", "X-Request-Id", "Apim-Request-Id", "X-Goog-Request-Id",
-	"X-Amzn-Requestid", "Cf-Ray"}
+	"X-Amzn-Requestid", "X-Generation-Id", "Mistral-Correlation-Id", "X-Ds-Trace-Id", "Cf-Ray"}
 
 // RequestID returns the id of the request in the logs of the provider, or of a gateway; empty if there is
 // none.

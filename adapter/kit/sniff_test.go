@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/adapter/kit"
+	"github.com/retake-go/retake/fault"
 )
 
 func TestABodyIsToldByItsBeginning(t *testing.T) {
@@ -48,5 +49,10 @@ func TestRequestIdsOfGatewaysAreRead(t *testing.T) {
 	for name, id := range map[string]string{"Request-Id": "r1", "X-Amzn-Requestid": "5f2c-77", "Cf-Ray": "ray"} {
 		h := kit.Head{Status: 200, Header: http.Header{name: {id}}}
 		assert.Equal(t, id, h.RequestID())
+	}
+	for _, own := range []string{"X-Generation-Id", "Mistral-Correlation-Id", "X-Ds-Trace-Id"} {
+		h := kit.Head{Status: 429, Header: http.Header{own: {"theirs"}, "Cf-Ray": {"ray"}}}
+		assert.Equal(t, "theirs", h.RequestID(), own)
+		assert.Equal(t, "theirs", fault.RequestID(h.Header), own)
 	}
 }
