@@ -73,11 +73,14 @@ func (r *received) add(next *received) {
 	r.usage, r.prompt = r.usage.Add(used), prompt
 }
 
-// blocks returns what the model said so far, in the form that the API wants back. The API refuses empty
+// blocks returns what the model said so far, in the form that the API wants back. The API refuses blank
 // texts.
 func (r *received) blocks() (all []sdk.ContentBlockParamUnion) {
-	for _, b := range r.content {
+	for n, b := range r.content {
 		if b.Text("type") == "text" && kit.Blank(b.said("text")) {
+			if n+1 < len(r.content) && separates(all, r.content[n+1].raw()) {
+				all = append(all, sdk.NewTextBlock(between))
+			}
 			continue
 		}
 		raw := b.raw()

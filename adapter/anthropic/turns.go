@@ -74,7 +74,8 @@ func (c *conversation) assistant(e kit.Exchange) {
 	}
 	var blocks []sdk.ContentBlockParamUnion
 	from := 0
-	for _, p := range o.layout(e.Model) {
+	layout := o.layout(e.Model)
+	for n, p := range layout {
 		switch {
 		case len(p.Raw) > 0:
 			blocks = append(blocks, param.Override[sdk.ContentBlockParamUnion](unmarked(p.Raw)))
@@ -88,6 +89,9 @@ func (c *conversation) assistant(e kit.Exchange) {
 		default:
 			text := e.Model.Text[from : from+p.Text]
 			if from += p.Text; kit.Blank(text) {
+				if n+1 < len(layout) && separates(blocks, layout[n+1].Raw) {
+					blocks = append(blocks, sdk.NewTextBlock(between))
+				}
 				continue
 			}
 			b := sdk.NewTextBlock(text)
@@ -102,6 +106,17 @@ func (c *conversation) assistant(e kit.Exchange) {
 		to := len(c.turns[n].Content)
 		c.replies = append(c.replies, prefixed{n, to - len(blocks), to, o.Prefix})
 	}
+}
+
+// between stands in for a blank text between thoughts. The API writes such texts, refuses to get them back, and
+// refuses thoughts of the latest message that are not where they were
+// (https://github.com/anomalyco/opencode/pull/21860).
+const between = "..."
+
+// separates reports whether a text after some blocks and before another block stands between thoughts.
+func separates(before []sdk.ContentBlockParamUnion, next json.RawMessage) bool {
+	block, _ := kit.ReadObject(next)
+	return len(before) > 0 && isThinking(before[len(before)-1]) && isThought(block.Text("type"))
 }
 
 // unmarked returns a block without a mark for the cache: the marks of a request are its own.

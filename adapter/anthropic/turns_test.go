@@ -101,6 +101,14 @@ func TestTurns(t *testing.T) {
 			{Role: message.Assistant, Text: "Another.", Opaque: opaque("m", `{"text":2},{"raw":`+thought+`}`)}, user},
 			`[{"role":"user","content":[{"type":"text","text":"Hi."}]},{"role":"assistant","content":[` + thought + `,{"type":"text","text":"Another."}]},` +
 				`{"role":"user","content":[{"type":"text","text":"Hi."}]}]`},
+		"thoughts with an empty text between them": {[]message.Message{user,
+			{Role: message.Assistant, Text: "A.", Opaque: opaque("m", `{"raw":`+thought+`},{},{"raw":`+thought+`},{"text":2}`)}, user},
+			`[{"role":"user","content":[{"type":"text","text":"Hi."}]},{"role":"assistant","content":[` + thought + `,{"type":"text","text":"..."},` +
+				thought + `,{"type":"text","text":"A."}]},{"role":"user","content":[{"type":"text","text":"Hi."}]}]`},
+		"thoughts with blanks between them, and after them": {[]message.Message{user,
+			{Role: message.Assistant, Text: "\n\nA.\n", Opaque: opaque("m", `{"raw":`+thought+`},{"text":2},{"raw":`+thought+`},{},{"text":2},{"text":1}`)}, user},
+			`[{"role":"user","content":[{"type":"text","text":"Hi."}]},{"role":"assistant","content":[` + thought + `,{"type":"text","text":"..."},` +
+				thought + `,{"type":"text","text":"A."}]},{"role":"user","content":[{"type":"text","text":"Hi."}]}]`},
 		"thoughts alone say nothing": {[]message.Message{user, {Role: message.Assistant, Text: " ", Opaque: opaque("m", `{"raw":`+thought+`},{"text":1}`)}, user},
 			`[{"role":"user","content":[{"type":"text","text":"Hi."},{"type":"text","text":"Hi."}]}]`},
 	} {
