@@ -83,7 +83,9 @@ var known = []providerQuirks{
 		Source: "https://github.com/anomalyco/opencode/issues/4468",
 	}},
 	{"litellm litellmproxy", []string{"thinking_blocks"}, Quirks{
-		Source: "https://docs.litellm.ai/docs/reasoning_content",
+		ParsesArguments: true,
+		Source: "https://docs.litellm.ai/docs/reasoning_content; arguments: " +
+			"https://github.com/openai/openai-agents-python/issues/2061",
 	}},
 	{"localai", []string{"reasoning"}, Quirks{
 		Source: "https://localai.io/features/interleaved-thinking/",
@@ -106,6 +108,9 @@ var known = []providerQuirks{
 	}},
 	{"llamacpp llamaserver", nil, Quirks{
 		ParsesArguments: true, Source: "https://github.com/ggml-org/llama.cpp/pull/25583",
+	}},
+	{"ollama", nil, Quirks{
+		ParsesArguments: true, Source: "https://github.com/ollama/ollama/blob/main/openai/openai.go",
 	}},
 	{"qwen dashscope alibaba bailian modelstudio", nil, Quirks{
 		ParsesArguments: true, Source: "https://github.com/HKUDS/nanobot/issues/1487",

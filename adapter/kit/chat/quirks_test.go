@@ -134,7 +134,7 @@ func TestServersThatParseArgumentsGetAnObject(t *testing.T) {
 	broken := after(message.Reply{Calls: []message.Call{{ID: "aB3dE6gH9", Name: "f", Arguments: `{"city": "Fa`}}})
 	for provider, wrapped := range map[string]bool{
 		"": false, "deepseek": false, "vllm": true, "SGLang": true, "llama.cpp": true, "qwen": true, "cloudflare": true, "openrouter": true,
-		"huggingface": true,
+		"huggingface": true, "litellm": true, "ollama": true,
 	} {
 		body := sent(t, overChat(chat.Config{Model: "m", Provider: provider}), chatSays, broken)
 		assert.Equal(t, wrapped, strings.Contains(body, `{\"raw_arguments\":`), "%q: %s", provider, body)
