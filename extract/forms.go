@@ -94,8 +94,8 @@ const (
 	formPythonLiteral Form = "python_literal"
 	// formPythonNumber: +5, .5, 5. or 1_000, respelled with the same value.
 	formPythonNumber Form = "python_number"
-	// formPythonEscape: \', \x41 or \U0001F600 in a string; a backslash before a letter that escapes nothing, in
-	// single quotes.
+	// formPythonEscape: \', \x41 or \U0001F600 in a string; a backslash before a letter that escapes nothing,
+	// in single quotes.
 	formPythonEscape Form = "python_escape"
 	// formTuple: a tuple read as an array.
 	formTuple Form = "tuple"

@@ -121,8 +121,8 @@ func TestNamedSlicesAreLeftOutEverywhere(t *testing.T) {
 	assert.Contains(t, string(left), `"stays"`)
 }
 
-// The name of a member that is not allowed may be the value that is left out, and so may the name of a tool that does
-// not exist. Tools that are offered, or that the config names, keep their names.
+// The name of a member that is not allowed may be the value that is left out, and so may the name of a tool
+// that does not exist. Tools that are offered, or that the config names, keep their names.
 func TestNamesThatTheModelInventedAreLeftOut(t *testing.T) {
 	r := (&Redaction{Tools: map[string]ToolRedaction{"pay": {Arguments: []string{"/card"}}}}).redactor(t.Context(), "s")
 	config := &machine.Config{Policy: policy.DefaultSet(), Action: "ship"}

@@ -78,8 +78,8 @@ type Event struct {
 	Turn int64
 	// Priority goes before lower ones, as if it had waited longer. It never starves them: see [Config].
 	Priority int
-	// Shared marks the ask of a limiter that shares this one, for calls that wait there. Place is that of their
-	// first one in the queue, as a time before or after At.
+	// Shared marks the ask of a limiter that shares this one, for calls that wait there. Place is that of
+	// their first one in the queue, as a time before or after At.
 	Shared bool
 	Place  time.Duration
 	// Retry marks a call that failed before, also as a probe. It has waited, and goes first; a share of all
@@ -104,8 +104,8 @@ type Share struct {
 	Calls int64         `json:"calls"`
 	// Probe marks the one call that finds out whether the provider is back. Its failure is charged to nobody.
 	Probe bool `json:"probe,omitempty"`
-	// Excused marks a call whose refusal is charged to nobody: others wait, so it is the pace that was wrong. A
-	// call is excused once: not if it is made again.
+	// Excused marks a call whose refusal is charged to nobody: others wait, so it is the pace that was wrong.
+	// A call is excused once: not if it is made again.
 	Excused bool `json:"excused,omitempty"`
 	// Seeking reports that the pace is still doubling in search of the limit.
 	Seeking bool `json:"seeking,omitempty"`

@@ -260,8 +260,8 @@ func asks(limits *ratelimit.State) int64 {
 var cuts = [dry]int64{9, 8, 3}
 
 const (
-	// dry is how many cuts since a call was served say that a window of some length is used up. Calls are held
-	// then, and find out ever more slowly whether there is room again.
+	// dry is how many cuts since a call was served say that a window of some length is used up. Calls are
+	// held then, and find out ever more slowly whether there is room again.
 	dry = 3
 	// grace is how long after a cut a window may still be full of what was called before it.
 	grace = second

@@ -256,8 +256,8 @@ func TestALongWindowIsCountedDown(t *testing.T) {
 	assert.Len(t, l.until(2*time.Hour), 2, "the others when the day has passed")
 }
 
-// What calls used beyond their estimate is taken from the windows that count tokens, and what they used less is
-// left in those that are counted down.
+// What calls used beyond their estimate is taken from the windows that count tokens, and what they used less
+// is left in those that are counted down.
 func TestWhatIsUsedBesideTheEstimateIsAccountedFor(t *testing.T) {
 	l := newLimiter(t, limit.Config{Windows: []limit.Window{{Resource: "requests", Limit: 100, Period: time.Second},
 		{Resource: "tokens", Limit: 1000, Period: time.Second}}})
@@ -344,8 +344,8 @@ func TestRetriesAreThrottledWhenManyCallsFail(t *testing.T) {
 	assert.Equal(t, 0, l.st.Waiting())
 }
 
-// Each refusal and each call that finds the provider down takes a call's worth of what is kept for retries, and one
-// that is served gives its part back, up to all of it.
+// Each refusal and each call that finds the provider down takes a call's worth of what is kept for retries,
+// and one that is served gives its part back, up to all of it.
 func TestTheBudgetOfRetries(t *testing.T) {
 	l := newLimiter(t, limit.Config{Windows: []limit.Window{{Resource: "requests", Limit: 1000, Period: time.Second}}, Failures: 1000})
 	full := l.st.Budget
@@ -888,8 +888,8 @@ func TestARefusalOfADayBindsThePaceForAnHour(t *testing.T) {
 	assert.Greater(t, l.st.Pace, knee)
 }
 
-// Calls that come one after the other, slower than the pace, do not raise it far above what is made: who comes
-// all at once after that, as after an outage, would meet the limit many times over.
+// Calls that come one after the other, slower than the pace, do not raise it far above what is made: who
+// comes all at once after that, as after an outage, would meet the limit many times over.
 func TestAPaceThatNobodyNeedsDoesNotRise(t *testing.T) {
 	l := newLimiter(t, limit.Config{})
 	id := int64(0)

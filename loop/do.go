@@ -141,8 +141,8 @@ var (
 type Attempt struct {
 	// Number is the number of the attempt, from 1. Max may be [policy.Unlimited].
 	Number, Max int
-	// Settings are the policy's settings for the attempt ([policy.RetryPolicy].PerAttempt). The caller applies
-	// them to its model.
+	// Settings are the policy's settings for the attempt ([policy.RetryPolicy].PerAttempt). The caller
+	// applies them to its model.
 	Settings policy.Settings
 	// Transport is the attempt of this try on the transport plane, from 1. Tries again after a failed request
 	// do not increase Number.
@@ -182,10 +182,10 @@ func (a Attempt) Feedback() feedback.RetryFeedback {
 // Do makes an action under its policy. It calls try until it succeeds or the policy allows no further
 // attempt. A [fault.ToolValidationError], a [fault.StructuredOutputError] and a [fault.ClassError] with a
 // class of your own are failed attempts of the correction plane. A [fault.ReducerError], such as that of an
-// event that the try dispatched, ends the action as in [Loop.Run], unless the policy retries its class. An error whose type is that of a
-// transport failure is retried under the transport policy and costs no attempt: see [fault.TryRules] and
-// [WithClassifier]. What a run, an action or a tool within the try gave up on has had its attempts: the try
-// is not made again for it. Words of an error count only if the policy says so
+// event that the try dispatched, ends the action as in [Loop.Run], unless the policy retries its class. An
+// error whose type is that of a transport failure is retried under the transport policy and costs no attempt:
+// see [fault.TryRules] and [WithClassifier]. What a run, an action or a tool within the try gave up on has
+// had its attempts: the try is not made again for it. Words of an error count only if the policy says so
 // ([policy.RetryPolicy].ClassifyWords), and never for an action made for a tool. An action that ends without
 // success returns a [RetryExhaustedError].
 //

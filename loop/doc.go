@@ -48,9 +48,9 @@
 //
 // # Ended runs
 //
-// [Loop.Run] on a journal whose last run has ended begins a new run, unless a run with its RequestID has ended
-// there; an equal request has equal keys. [Loop.Resume] returns the recorded end and does nothing. So do [Do] and
-// [Attempts] for an [Action] with an ID that has ended in the journal, by success, exhaustion or
+// [Loop.Run] on a journal whose last run has ended begins a new run, unless a run with its RequestID has
+// ended there; an equal request has equal keys. [Loop.Resume] returns the recorded end and does nothing. So
+// do [Do] and [Attempts] for an [Action] with an ID that has ended in the journal, by success, exhaustion or
 // cancellation. Tries that have not ended continue when they are made again with the journal; a try that
 // began and has no outcome is in doubt ([Attempt].InDoubt).
 //

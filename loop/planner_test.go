@@ -127,8 +127,8 @@ func TestLimitedErrorsSayWhatTheServerAskedFor(t *testing.T) {
 	assert.Equal(t, "rate_limit", waiting.Error())
 }
 
-// A planner that always goes on is not asked for ever: each request that the policy made no more counts. So does
-// that of a function that answers for people.
+// A planner that always goes on is not asked for ever: each request that the policy made no more counts. So
+// does that of a function that answers for people.
 func TestAPlannerThatAlwaysGoesOnComesToAnEnd(t *testing.T) {
 	unavailable := fault.Typed(fault.ProviderError{Class: fault.Unavailable, StatusCode: 503})
 	down := loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) { return message.Reply{}, unavailable })

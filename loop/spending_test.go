@@ -320,7 +320,8 @@ func TestThoughtsThatGoBackAreProjected(t *testing.T) {
 	}
 }
 
-// A reply that took several requests has the prompts of all, and only the last is the beginning of the next one.
+// A reply that took several requests has the prompts of all, and only the last is the beginning of the next
+// one.
 func TestThePromptOfTheLastRequestIsProjected(t *testing.T) {
 	first := looptest.Say("")
 	first.Reply.Usage = message.Usage{InputTokens: 3_000, CacheReadTokens: 2_000, OutputTokens: 20, APICalls: 3}

@@ -44,7 +44,8 @@ func TestResolveTakesTheMostSpecificFieldByField(t *testing.T) {
 	assert.Equal(t, transport, one.Policy(policy.Target{Plane: fault.Transport}))
 }
 
-// The tries of a tool have the layer of the tool over that of the whole plane, and those of models only the latter.
+// The tries of a tool have the layer of the tool over that of the whole plane, and those of models only the
+// latter.
 func TestTheTransportOfAToolLiesOverThatOfThePlane(t *testing.T) {
 	s := policy.DefaultSet()
 	s.Transport = policy.Layer{MaxAttempts: new(7), MaxTotalDelay: new(time.Hour)}

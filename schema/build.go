@@ -229,8 +229,8 @@ func extend(n *jsonschema.Schema, t reflect.Type) {
 	}
 }
 
-// boundNumber bounds a whole number by its Go type, where no rule does it more narrowly. The bounds of 64-bit integers would
-// not help a model and are left out.
+// boundNumber bounds a whole number by its Go type, where no rule does it more narrowly. The bounds of 64-bit
+// integers would not help a model and are left out.
 func (at *spot) boundNumber(n *jsonschema.Schema) {
 	if at.class != classInt && at.class != classUint {
 		return

@@ -48,8 +48,8 @@ func TestMultiplesAreExact(t *testing.T) {
 	})
 }
 
-// A number is of ordinary size if it is within the range of a double, has an exponent of at most 400 either way
-// and no more than 1,000 bytes.
+// A number is of ordinary size if it is within the range of a double, has an exponent of at most 400 either
+// way and no more than 1,000 bytes.
 func TestNumbersOfOrdinarySize(t *testing.T) {
 	digits := rapid.StringMatching(`[1-9][0-9]{0,3}`)
 	rapid.Check(t, func(t *rapid.T) {

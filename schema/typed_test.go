@@ -507,8 +507,8 @@ func TestTypesThatEveryoneKnowsAreToldByWhatTheyAre(t *testing.T) {
 	}, decoded[known](t, `{"id":"x","ip":"x","addr":"x","nets":["x"],"port":"x","int":"x","rat":"x"}`))
 }
 
-// Of texts the validator compares the lengths, or the order where the field is in another struct, and of lists
-// how many items they have.
+// Of texts the validator compares the lengths, or the order where the field is in another struct, and of
+// lists how many items they have.
 func TestComparisonsWithFieldsAreToldAsTheyAreMade(t *testing.T) {
 	type compared struct {
 		From  string    `json:"from"`

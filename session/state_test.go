@@ -241,7 +241,8 @@ func TestASnapshotHasAllPartsOfAState(t *testing.T) {
 	assert.Equal(t, 2, back.Successes("book"), "the state before is as it was")
 }
 
-// An attempt has passed if nothing was wrong with it, its tool did not fail for good, and the run was not given up.
+// An attempt has passed if nothing was wrong with it, its tool did not fail for good, and the run was not
+// given up.
 func TestWhichAttemptsHavePassed(t *testing.T) {
 	for _, c := range []struct {
 		attempt session.Attempt

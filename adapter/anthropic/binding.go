@@ -24,8 +24,8 @@ type prefixed struct {
 }
 
 // bind leaves out the thoughts that came after another prefix than they have now, and returns the prefix of
-// the reply: a digest of the system prompt, the tools and the messages as they are sent, without marks for the
-// cache. It is empty for a model that binds no thoughts.
+// the reply: a digest of the system prompt, the tools and the messages as they are sent, without marks for
+// the cache. It is empty for a model that binds no thoughts.
 func (c *conversation) bind(p *sdk.MessageNewParams) (prefix string) {
 	if !bindsThoughts.MatchString(c.model) {
 		return ""

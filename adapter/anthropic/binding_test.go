@@ -36,8 +36,9 @@ func (k *thinker) ask(req loop.Request) message.Message {
 	return message.Message{Role: message.Assistant, Calls: reply.Calls, Opaque: reply.Opaque}
 }
 
-// Newer models bind their thoughts to the system prompt, the tools and the messages before them: the API refuses
-// a request in which those differ (https://platform.claude.com/docs/en/build-with-claude/preserved-thinking).
+// Newer models bind their thoughts to the system prompt, the tools and the messages before them: the API
+// refuses a request in which those differ
+// (https://platform.claude.com/docs/en/build-with-claude/preserved-thinking).
 func TestThoughtsGoBackOnlyAfterWhatTheyCameFrom(t *testing.T) {
 	answer := func(id string) message.Message {
 		return message.Message{Role: message.Tool, CallID: id, Name: "book_room", Text: "full"}

@@ -102,8 +102,8 @@ func (b *contentBlock) citations() json.RawMessage {
 	return kit.List(cited...)
 }
 
-// citable returns citations in the form in which the API takes them back: it tells the file of a document, and
-// refuses to be told it.
+// citable returns citations in the form in which the API takes them back: it tells the file of a document,
+// and refuses to be told it.
 func citable(told json.RawMessage) json.RawMessage {
 	all := kit.Items(told)
 	for n, item := range all {

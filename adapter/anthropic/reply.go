@@ -156,7 +156,8 @@ func (r *received) reply(asked, prefix string) message.Reply {
 	return reply
 }
 
-// apart are the types of the requests that the API makes on its own and that the counts of the whole leave out.
+// apart are the types of the requests that the API makes on its own and that the counts of the whole leave
+// out.
 var apart = []string{"compaction", "advisor_message"}
 
 // usage converts the counts, and returns the length of the last prompt of the model.

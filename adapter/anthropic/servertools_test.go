@@ -53,8 +53,8 @@ func TestToolsOfTheAPIAreOfferedByTheClient(t *testing.T) {
 	}
 }
 
-// The API tells the file of a cited document, and refuses to be told it: neither what follows a reply nor what
-// continues a paused turn has it.
+// The API tells the file of a cited document, and refuses to be told it: neither what follows a reply nor
+// what continues a paused turn has it.
 func TestCitationsGoBackWithoutTheirFile(t *testing.T) {
 	const cited = `{"type":"text","text":"Grass is green.","citations":[{"type":"char_location","cited_text":"Green.","document_index":0,` +
 		`"document_title":null,"file_id":null,"start_char_index":0,"end_char_index":6},{"type":"page_location","file_id":"file_1","start_page_number":1}]}`

@@ -272,8 +272,9 @@ func TestABlockEndsOnce(t *testing.T) {
 	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(60<<20))
 }
 
-// Gateways to other APIs end a stream by [DONE]. Without the stop reason before it the reply is cut off, also if
-// a gateway ends each stream that breaks by message_stop (https://github.com/NVIDIA/TensorRT-LLM/pull/18289).
+// Gateways to other APIs end a stream by [DONE]. Without the stop reason before it the reply is cut off, also
+// if a gateway ends each stream that breaks by message_stop
+// (https://github.com/NVIDIA/TensorRT-LLM/pull/18289).
 func TestAMarkEndsAMessageThatHasItsStopReason(t *testing.T) {
 	ask := func(body string) (message.Reply, error) {
 		return through(t, answer(200, "text/event-stream", body), small).Reply(t.Context(), loop.Request{Stream: func(loop.Delta) {}})
@@ -291,9 +292,9 @@ func TestAMarkEndsAMessageThatHasItsStopReason(t *testing.T) {
 	}
 }
 
-// What a compaction and an adviser took is not in the counts of the whole, which sum up the requests of the model
-// itself (https://platform.claude.com/docs/en/build-with-claude/compaction-threshold). The next prompt is as long
-// as that of the last of them.
+// What a compaction and an adviser took is not in the counts of the whole, which sum up the requests of the
+// model itself (https://platform.claude.com/docs/en/build-with-claude/compaction-threshold). The next prompt
+// is as long as that of the last of them.
 func TestWhatTheAPIAskedOnItsOwnIsCounted(t *testing.T) {
 	const counts = `{"input_tokens":50,"cache_read_input_tokens":10,"output_tokens":9,"iterations":[` +
 		`{"type":"compaction","input_tokens":900,"output_tokens":70,"cache_read_input_tokens":30,"cache_creation_input_tokens":5},` +
@@ -433,8 +434,8 @@ func TestStreamsOfGatewaysAreReadByWhatTheyAre(t *testing.T) {
 	}
 }
 
-// What the API took out of the prompt before the model read it is told, of a stream, too: thoughts that did not
-// fit, and what edits of the context cleared.
+// What the API took out of the prompt before the model read it is told, of a stream, too: thoughts that did
+// not fit, and what edits of the context cleared.
 func TestWhatTheAPITookOutOfThePromptIsTold(t *testing.T) {
 	const dropped = `[{"type":"thinking_dropped","path":"messages.1.content.0","reason":"prefix_binding_mismatch"}]`
 	const edits = `{"applied_edits":[{"type":"clear_tool_uses_20250919","cleared_tool_uses":2}]}`

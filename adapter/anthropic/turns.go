@@ -108,8 +108,8 @@ func (c *conversation) assistant(e kit.Exchange) {
 	}
 }
 
-// between stands in for a blank text between thoughts. The API writes such texts, refuses to get them back, and
-// refuses thoughts of the latest message that are not where they were
+// between stands in for a blank text between thoughts. The API writes such texts, refuses to get them back,
+// and refuses thoughts of the latest message that are not where they were
 // (https://github.com/anomalyco/opencode/pull/21860).
 const between = "..."
 

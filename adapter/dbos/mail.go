@@ -14,8 +14,8 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// The topic of letters to a run, the event that tells the sender of one, by its key, what came of it, and that
-// of a run that has ended and reads only what has been sent.
+// The topic of letters to a run, the event that tells the sender of one, by its key, what came of it, and
+// that of a run that has ended and reads only what has been sent.
 const (
 	mail    = "retake.mail"
 	told    = "retake.told"

@@ -21,8 +21,8 @@ import (
 const asking = "retake.asking"
 
 // ErrNotTaken: an answer or a message is in the database, and the run has not taken it in time: no process
-// has the run, or its tools or agents are at work. It counts once the run goes on: an answer if it is the first
-// then, and a message if the run does not end before, which the warnings of its result say.
+// has the run, or its tools or agents are at work. It counts once the run goes on: an answer if it is the
+// first then, and a message if the run does not end before, which the warnings of its result say.
 var ErrNotTaken = errors.New("dbos: the run has not taken it yet, and does when it goes on")
 
 // board is what people see of a run's questions.
@@ -131,8 +131,8 @@ func Say(c sdk.Client, id string, w session.Words, timeout time.Duration) error 
 	})
 }
 
-// post sends a letter to a run, once for its key, and waits until it is taken, at most so long. closed returns
-// why the run takes it no more; nil if it may.
+// post sends a letter to a run, once for its key, and waits until it is taken, at most so long. closed
+// returns why the run takes it no more; nil if it may.
 func post(
 	c sdk.Client, id string, l letter, timeout time.Duration, closed func(*Run) (why, err error),
 ) error {

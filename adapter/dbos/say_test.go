@@ -144,8 +144,8 @@ func TestAUserSpeaksWhileAPersonIsAsked(t *testing.T) {
 	assert.Equal(t, "Not paid.", result.Text)
 }
 
-// A message that resets begins the attempts anew. It is taken while the run waits for an hour, and neither ends
-// the wait nor is charged.
+// A message that resets begins the attempts anew. It is taken while the run waits for an hour, and neither
+// ends the wait nor is charged.
 func TestAUserResetsARunThatWaits(t *testing.T) {
 	busy := &fault.ProviderError{Class: fault.Overloaded}
 	waits, calls := make(chan bool, 1), 0

@@ -232,8 +232,8 @@ func TestTheIDOfARequestIsInAHeaderToo(t *testing.T) {
 	}
 }
 
-// A prompt that was blocked has no finish reason: the reason of the block is told in its place. Some have only a
-// message of it.
+// A prompt that was blocked has no finish reason: the reason of the block is told in its place. Some have
+// only a message of it.
 func TestABlockedPromptSaysWhy(t *testing.T) {
 	for feedback, want := range map[string]string{
 		`{"blockReason":"PROHIBITED_CONTENT","blockReasonMessage":"No."}`: "PROHIBITED_CONTENT", `{"blockReasonMessage":"No."}`: "BLOCKED_REASON_UNSPECIFIED",

@@ -16,8 +16,8 @@ import (
 // status 408, 429 or 5xx is a [fault.TransportError] with the wait that the server asks for. The SDK itself
 // only puts the status into a text, so that no call would be retried. A 404 to a session is always the end of
 // that session, so that [WithReconnect] opens another; so is the 400 or 401 of servers of other SDKs that say
-// so in their words. A call that is refused so was not made, which nobody knows with other clients: there it is
-// in doubt. A nil base is [http.DefaultClient]. base is not changed, and the client is as safe for
+// so in their words. A call that is refused so was not made, which nobody knows with other clients: there it
+// is in doubt. A nil base is [http.DefaultClient]. base is not changed, and the client is as safe for
 // concurrent use as base is.
 //
 //	&sdk.StreamableClientTransport{Endpoint: url, HTTPClient: mcp.HTTPClient(nil)}
@@ -70,8 +70,8 @@ func (s statuses) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, &fault.TransportError{Class: f.Class, RetryAfter: f.RetryAfter, Final: f.Final, Cause: cause}
 }
 
-// noSession is what servers of the SDKs for Python, TypeScript, Go (mcp-go) and Rust say with a status of 400,
-// or 401, to the id of a session that they do not know.
+// noSession is what servers of the SDKs for Python, TypeScript, Go (mcp-go) and Rust say with a status of
+// 400, or 401, to the id of a session that they do not know.
 var noSession = [][]byte{[]byte("No valid session ID"), []byte("Bad Request: Server not initialized"),
 	[]byte("Invalid session ID"), []byte("Session not found")}
 

@@ -78,8 +78,8 @@ func clients() map[string]*http.Client {
 	return map[string]*http.Client{"typed": mcp.HTTPClient(nil), "plain": {Transport: &http.Transport{}}}
 }
 
-// A session that is gone says nothing of a call that the server has: the connection broke after its effect, and
-// the request for the rest of the answer is refused. The call is in doubt, and is not made again.
+// A session that is gone says nothing of a call that the server has: the connection broke after its effect,
+// and the request for the rest of the answer is refused. The call is in doubt, and is not made again.
 func TestACallWhoseAnswerIsLostWithItsSessionIsInDoubt(t *testing.T) {
 	for kind, client := range clients() {
 		t.Run(kind, func(t *testing.T) {

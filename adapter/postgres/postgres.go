@@ -69,8 +69,8 @@ func (s Settings) Validate() error {
 }
 
 // New returns the store in the database of a pool, and makes its tables if they are not there: see [Schema].
-// Close it after the last session; the pool stays open. What the server does not answer within half a minute is
-// an error, whatever the context of a call says; to replace or delete a journal may take it ten.
+// Close it after the last session; the pool stays open. What the server does not answer within half a minute
+// is an error, whatever the context of a call says; to replace or delete a journal may take it ten.
 func New(ctx context.Context, pool *pgxpool.Pool, settings Settings) (*Store, error) {
 	if err := settings.Validate(); err != nil {
 		return nil, fmt.Errorf("postgres: %w", err)

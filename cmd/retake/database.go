@@ -84,7 +84,8 @@ func openDatabase(name string, toRead bool) (db, error) {
 	return pooled{store, pool}, nil
 }
 
-// connectWithin is how long a server may take to answer. An address or PGCONNECT_TIMEOUT may say another time.
+// connectWithin is how long a server may take to answer. An address or PGCONNECT_TIMEOUT may say another
+// time.
 var connectWithin = 10 * time.Second
 
 func newPool(ctx context.Context, address string) (*pgxpool.Pool, error) {

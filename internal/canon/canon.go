@@ -170,8 +170,8 @@ func tooDeep(raw []byte, depth int) int {
 func UTF8[S ~string](s S) S { return S(strings.ToValidUTF8(string(s), "\uFFFD")) }
 
 // Visible writes the invisible characters of a text for people as escapes: control characters, such as those
-// that begin the escape codes of terminals, and marks of direction. Line breaks and tabs stay. Invalid UTF-8 is
-// replaced by U+FFFD.
+// that begin the escape codes of terminals, and marks of direction. Line breaks and tabs stay. Invalid UTF-8
+// is replaced by U+FFFD.
 func Visible(s string) string {
 	visible := func(r rune) bool { return unicode.IsGraphic(r) || r == '\n' || r == '\t' }
 	s = UTF8(s)

@@ -149,7 +149,8 @@ func TestTheLinksInCommentsLeadSomewhere(t *testing.T) {
 	assert.Greater(t, found, 1000, "the links are found")
 }
 
-// docs returns the comments that documentation shows: of a package, and of what it declares outside of functions.
+// docs returns the comments that documentation shows: of a package, and of what it declares outside of
+// functions.
 func docs(f *ast.File) (found []*ast.CommentGroup) {
 	if f.Doc != nil {
 		found = append(found, f.Doc)

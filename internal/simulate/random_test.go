@@ -209,8 +209,8 @@ func TestAfterAnOutageNoRefusedPaceIsTried(t *testing.T) {
 	}
 }
 
-// Sessions that come one by one are not paced, and together they may meet the limit before the pace is known. It is
-// as high as what they used then.
+// Sessions that come one by one are not paced, and together they may meet the limit before the pace is known.
+// It is as high as what they used then.
 func TestALimitThatLoneCallsMeetIsUsed(t *testing.T) {
 	s := fleet()
 	s.Seed, s.Sessions, s.CallsPerSession = 243, 20, 50
@@ -218,8 +218,8 @@ func TestALimitThatLoneCallsMeetIsUsed(t *testing.T) {
 	assert.GreaterOrEqual(t, run(t, s).Utilisation, 0.8)
 }
 
-// Long calls of sessions that are all in flight keep below the limit by themselves, and say nothing of it. After
-// an outage they come back all at once, and keep to what was made before it.
+// Long calls of sessions that are all in flight keep below the limit by themselves, and say nothing of it.
+// After an outage they come back all at once, and keep to what was made before it.
 func TestAfterAnOutageAPaceThatWasNotNeededIsNotTried(t *testing.T) {
 	s := fleet()
 	s.Processes, s.Sessions, s.CallsPerSession, s.ArriveOver = 19, 900, 30, 48*time.Second

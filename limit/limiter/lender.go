@@ -41,8 +41,8 @@ type lender struct {
 	config limit.Config
 
 	todo
-	// tell is by when the events are told, look when the answer to the ask may be there, and speak by when the
-	// store hears of the process, so that it counts; zero for never.
+	// tell is by when the events are told, look when the answer to the ask may be there, and speak by when
+	// the store hears of the process, so that it counts; zero for never.
 	tell, look, speak time.Time
 	// asking is closed once the store has answered; nil while it is not asked. finding is set while it is
 	// looked for.
@@ -68,8 +68,8 @@ type lender struct {
 // todo is what the lender is to be told.
 type todo struct {
 	events []limit.Event
-	// ask is what is asked for, and asked its ID at the lender, 0 before it has one. anew is set if it takes the
-	// place of the one with that ID.
+	// ask is what is asked for, and asked its ID at the lender, 0 before it has one. anew is set if it takes
+	// the place of the one with that ID.
 	ask   *limit.Event
 	asked int64
 	anew  bool

@@ -77,8 +77,8 @@ type Grant struct {
 	Turn int64 `json:"turn,omitempty"`
 	// Probe marks the one call that finds out whether a provider is back. Its failure is nobody's fault.
 	Probe bool `json:"probe,omitempty"`
-	// Excused marks a call whose refusal is nobody's fault but the limiter's, which did not know the limit. It is
-	// asked for again, with Ask.Retry, without a wait of its own.
+	// Excused marks a call whose refusal is nobody's fault but the limiter's, which did not know the limit.
+	// It is asked for again, with Ask.Retry, without a wait of its own.
 	Excused bool `json:"excused,omitempty"`
 }
 
@@ -247,8 +247,8 @@ func (l *Limiter) Settle(g Grant, u Use) {
 
 // Flush tells the store at once how calls ended, and gives back what was borrowed and nobody waits for. Until
 // it uses a scope again, the process does not count among those that share it. Call it before the process
-// ends, or others hold what it had for [limit.Config].Hold. Without a store it does nothing. The error joins those of the scopes that were not told: the store cannot be reached, or ctx has
-// ended.
+// ends, or others hold what it had for [limit.Config].Hold. Without a store it does nothing. The error joins
+// those of the scopes that were not told: the store cannot be reached, or ctx has ended.
 func (l *Limiter) Flush(ctx context.Context) error {
 	l.mu.Lock()
 	defer l.tell()

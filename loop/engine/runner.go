@@ -298,8 +298,8 @@ func (r *Runner) State() machine.State {
 	return *r.st
 }
 
-// Pack lets the runner take little memory while its run waits for long, until State is called, which must come
-// before any other call. It does nothing if the state has no JSON form.
+// Pack lets the runner take little memory while its run waits for long, until State is called, which must
+// come before any other call. It does nothing if the state has no JSON form.
 func (r *Runner) Pack() {
 	if p, err := r.st.Pack(); err == nil {
 		r.st, r.packed = nil, p

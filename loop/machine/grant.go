@@ -31,8 +31,8 @@ type Grant struct {
 	Turn int64 `json:"turn,omitempty"`
 	// Probe marks a call that finds out whether the provider is back. Its failure is charged to nobody.
 	Probe bool `json:"probe,omitempty"`
-	// Excused marks a call whose refusal is charged to nobody: the limiter, which did not know the limit, let it
-	// through too early.
+	// Excused marks a call whose refusal is charged to nobody: the limiter, which did not know the limit, let
+	// it through too early.
 	Excused bool `json:"excused,omitempty"`
 	// Waited is how long the call waited.
 	Waited time.Duration `json:"waited_ns,omitempty"`

@@ -119,11 +119,12 @@ func (s *step) abortFor(why policy.Decision) error {
 	return nil
 }
 
-// leastAnew is how many requests may be made anew however few turns a run has: one for each of its models, say.
+// leastAnew is how many requests may be made anew however few turns a run has: one for each of its models,
+// say.
 const leastAnew = 100
 
-// allowsAnew reports whether a request may be made again that the policy makes no more, and counts it, so that
-// no plan goes on for ever.
+// allowsAnew reports whether a request may be made again that the policy makes no more, and counts it, so
+// that no plan goes on for ever.
 func (s *step) allowsAnew() bool {
 	limit := s.Policy.MaxTurns
 	if limit != policy.Unlimited && s.kept.Anew >= max(limit, leastAnew) {

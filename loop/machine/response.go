@@ -29,8 +29,9 @@ const (
 	RunAgain Ruling = "run_again"
 	// NobodyKnows leaves the call in doubt. The model is told, with Words.
 	NobodyKnows Ruling = "nobody_knows"
-	// GoOn closes the exhausted action and goes on, with Words as a message of the user, Policy over the run's,
-	// and Arguments, with which the call of the question is made. The budgets of failed attempts begin again.
+	// GoOn closes the exhausted action and goes on, with Words as a message of the user, Policy over the
+	// run's, and Arguments, with which the call of the question is made. The budgets of failed attempts begin
+	// again.
 	GoOn Ruling = "go_on"
 	// EndRun ends the run with the exhaustion.
 	EndRun Ruling = "end"

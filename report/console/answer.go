@@ -209,8 +209,8 @@ func (l *validLayer) UnmarshalJSON(data []byte) error {
 	return l.Validate()
 }
 
-// heard finds a session and the store that takes what is said to it. Without one it says why nothing was sent,
-// and returns nil.
+// heard finds a session and the store that takes what is said to it. Without one it says why nothing was
+// sent, and returns nil.
 func (c *Console) heard(w http.ResponseWriter, r *http.Request, in, id string) (*watched, inbox.Store) {
 	s, err := c.watch.look(r.Context(), in, id)
 	if err != nil && r.Context().Err() != nil {

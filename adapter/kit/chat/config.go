@@ -78,7 +78,8 @@ type Config struct {
 	// Output selects how to ask for a structured answer.
 	Output Output `json:"output,omitempty"`
 	// WrapArguments wraps arguments that are not a JSON object in an object with the member
-	// [kit.RawArguments], for servers that parse them (gateways to other vendors) where [Quirks] do not say so.
+	// [kit.RawArguments], for servers that parse them (gateways to other vendors) where [Quirks] do not say
+	// so.
 	WrapArguments bool `json:"wrap_arguments,omitempty"`
 	// Echo lists extra members of the assistant's messages and tool calls that the server wants back, such
 	// as "reasoning_content". They only go back to the model and provider that sent them. nil means those

@@ -14,8 +14,8 @@ var (
 	messageExtras = []string{"images"}
 )
 
-// chatExtras collects what a reply has beside text and calls. Annotations, log probabilities and sound come in
-// pieces.
+// chatExtras collects what a reply has beside text and calls. Annotations, log probabilities and sound come
+// in pieces.
 type chatExtras struct {
 	kit.Extras
 	annotations []json.RawMessage

@@ -25,8 +25,8 @@ type Quirks struct {
 	// it refuses stream_options.
 	LegacyMaxTokens bool `json:"legacy_max_tokens,omitempty"`
 	NoStreamOptions bool `json:"no_stream_options,omitempty"`
-	// ParsesArguments says that it parses the arguments of calls that come back, and refuses the request if they
-	// are no JSON object: they go back as by WrapArguments of a [Config].
+	// ParsesArguments says that it parses the arguments of calls that come back, and refuses the request if
+	// they are no JSON object: they go back as by WrapArguments of a [Config].
 	ParsesArguments bool `json:"parses_arguments,omitempty"`
 	// OneStrict says that all tools of a request must be in strict mode, or none.
 	OneStrict bool `json:"one_strict,omitempty"`

@@ -27,8 +27,8 @@ var failures = map[string]string{
 	"time_limit": "server_error", "cancelled": "server_error", "load": "server_error",
 }
 
-// endOf returns why a choice ended; empty if it did not. Some servers say null by a text. OpenRouter tells the
-// provider's own word beside its own, which counts if the provider could not read the reply.
+// endOf returns why a choice ended; empty if it did not. Some servers say null by a text. OpenRouter tells
+// the provider's own word beside its own, which counts if the provider could not read the reply.
 func endOf(choice kit.Object) string {
 	said, native := choice.Text("finish_reason"), choice.Text("native_finish_reason")
 	switch {
@@ -132,8 +132,8 @@ func (r *chatReply) readBody(body []byte) (message.Reply, error) {
 	return r.reply()
 }
 
-// callsIn returns the calls of the first choice. If it says that it calls and has no call, they are those of the
-// other choices: GitHub Copilot tells the text of Claude and each of its calls in one of its own.
+// callsIn returns the calls of the first choice. If it says that it calls and has no call, they are those of
+// the other choices: GitHub Copilot tells the text of Claude and each of its calls in one of its own.
 func callsIn(choices []kit.Object) []kit.Object {
 	calls := callsOf(choices[0].Object("message"))
 	if len(calls) > 0 || finishOf(endOf(choices[0])) != message.ToolUse {
@@ -238,8 +238,8 @@ func (p *chatParts) write(piece kit.Object) string {
 	return p.spokenPieces.Add(piece.Object("audio").Get("transcript"))
 }
 
-// isNameless reports whether nothing in a piece tells which call it is of. If an event has several of them, they
-// are of the calls in their order.
+// isNameless reports whether nothing in a piece tells which call it is of. If an event has several of them,
+// they are of the calls in their order.
 func isNameless(piece, function kit.Object) bool {
 	return indexOf(piece) == "" && piece.Text("id") == "" && function.Text("name") == ""
 }
@@ -308,8 +308,8 @@ func textOf(raw json.RawMessage) string {
 // otherParts are the types of parts that are no text.
 var otherParts = []string{"thinking", "reasoning", "refusal", "image_url"}
 
-// contentOf returns the text of the content of a message. An object that is no part is the answer itself: some
-// gateways send it in place of its text.
+// contentOf returns the text of the content of a message. An object that is no part is the answer itself:
+// some gateways send it in place of its text.
 func contentOf(raw json.RawMessage) string {
 	one, alone := kit.ReadObject(raw)
 	kind := one.Text("type")

@@ -172,8 +172,9 @@ func (r *responsesReply) event(data []byte, tell func(loop.Delta)) (bool, error)
 	return false, nil
 }
 
-// began handles the start of an item, or the end of one that has not begun. A call is streamed by its name. One
-// that is announced whole begins with its end: at Perplexity it turns into what a search of its own found.
+// began handles the start of an item, or the end of one that has not begun. A call is streamed by its name.
+// One that is announced whole begins with its end: at Perplexity it turns into what a search of its own
+// found.
 func (r *responsesReply) began(e streamed, tell func(loop.Delta)) {
 	item := readItem(e.Item)
 	set(&r.quiet, e.OutputIndex, item.Phase == commentary)

@@ -151,8 +151,8 @@ func TestALineThatIsTooLongSaysSo(t *testing.T) {
 	assert.Equal(t, fault.InvalidResponse, own.Class)
 }
 
-// GitHub Copilot tells the text of Claude and each of its calls in a choice of its own. Where a reply says that it
-// calls, the calls of any choice are its own; otherwise another choice is another reply.
+// GitHub Copilot tells the text of Claude and each of its calls in a choice of its own. Where a reply says
+// that it calls, the calls of any choice are its own; otherwise another choice is another reply.
 func TestCallsInOtherChoicesAreRead(t *testing.T) {
 	call := func(id string) string {
 		return `{"finish_reason":"tool_calls","message":{"role":"assistant","content":null,"tool_calls":[{"id":"` + id + `","type":"function","function":{"name":"f","arguments":"{}"}}]}}`
@@ -386,8 +386,8 @@ func TestAReplyThatIsCutOffIsKnownByEveryWordForIt(t *testing.T) {
 	}
 }
 
-// Words with which servers end a reply that failed, or that is whole: those of relays, Cohere, watsonx, LM Studio
-// and DashScope (https://github.com/ranxianglei/billion-context-pi/issues/169,
+// Words with which servers end a reply that failed, or that is whole: those of relays, Cohere, watsonx, LM
+// Studio and DashScope (https://github.com/ranxianglei/billion-context-pi/issues/169,
 // https://github.com/earendil-works/pi/pull/2116).
 func TestAServersOwnWordsForTheEndOfAReply(t *testing.T) {
 	for _, word := range []string{"error", "ERROR", "error_finish", "abort", "timeout", "time_limit", "cancelled", "load"} {
@@ -410,7 +410,8 @@ func TestAServersOwnWordsForTheEndOfAReply(t *testing.T) {
 	assert.Equal(t, fault.Network, own.Class)
 }
 
-// OpenRouter passes Gemini's own word on. The model can write another call; the same request would fail again.
+// OpenRouter passes Gemini's own word on. The model can write another call; the same request would fail
+// again.
 func TestACallThatTheProviderBehindAGatewayCouldNotReadIsCorrected(t *testing.T) {
 	for _, finish := range []string{`"error"`, `"stop"`, `null`} {
 		end := `"finish_reason":` + finish + `,"native_finish_reason":"MALFORMED_FUNCTION_CALL"`
