@@ -137,8 +137,7 @@ func (d Dir) openOn(on *disk, session string) (Log, error) {
 		l.f, err = on.openLocked(l.path, session)
 	}
 	if err == nil {
-		// What a process left that died while it compacted: who holds the journal makes it, and that is this
-		// one.
+		// A process that died while it compacted left this file. Only the holder of the journal makes one.
 		_ = os.Remove(l.path + temporary)
 	}
 	if isReadOnly(err) {

@@ -43,8 +43,8 @@ type Set struct {
 	// Context (context) says how prompts are kept within the window of their model.
 	Context Context `policy:"context"`
 	// MaxTurns (max_turns) is the most successful model calls of the run: at least 1, or [Unlimited]. 100 by
-	// default. A planner has failed requests made again as often, and 100 times at least, after the policy's
-	// last attempt or by another model.
+	// default. As often, but at least 100 times, a planner can have a failed request made again after the
+	// policy's last attempt, or by another model.
 	MaxTurns int `policy:"max_turns,unlimited,least=1"`
 	// MaxCalls (max_calls) is the most tool calls of one reply: at least 1; [Unlimited] and more than
 	// [MostCalls] mean MostCalls. 128 by default. A reply with more is refused as a whole: none of its calls

@@ -25,9 +25,10 @@ const (
 	kept = 1000
 )
 
-// A process counts among those that share a scope for twice as long as it has not used it, within these
-// bounds, and says so again in half of that time: until it has not used it for the longer one, and has no
-// calls there. One that is killed at work is soon out of count, and one that is silent need not speak often.
+// A process counts among those that share a scope for a time: twice as long as it has not used the scope,
+// within these bounds. When half of that is over it says so again, until it has not used the scope for the
+// longer bound and has no calls there. So one that is killed at work soon counts no more, and one that is
+// silent need not speak often.
 const (
 	leastCount = 5 * time.Second
 	mostCount  = time.Minute
