@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -335,6 +336,11 @@ type report struct {
 // step under way if its process makes it, that of [Registered.Get] does not. That of [Get] has DBOS's error.
 func (r *Run) Result() (loop.Result, error) {
 	text, err := r.h.GetResult()
+	if errors.Is(err, io.ErrUnexpectedEOF) { // DBOS asks again after all other errors of a connection
+		if again, failed := sdk.RetrieveWorkflow[string](r.c, r.h.GetWorkflowID()); failed == nil {
+			text, err = again.GetResult()
+		}
+	}
 	gone := errors.Is(err, sdk.ErrWorkflowCancelled) || errors.Is(err, sdk.ErrAwaitedWorkflowCancelled)
 	if id := r.h.GetWorkflowID(); gone && r.of != nil {
 		text, err = r.of.recorded(r.c, id, id)

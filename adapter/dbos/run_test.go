@@ -3,6 +3,8 @@ package dbos
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"regexp"
 	"strings"
 	"sync"
@@ -241,4 +243,24 @@ func TestARunOutlivesItsServer(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "Booked.", result.Text)
 	assert.Empty(t, result.InDoubt)
+}
+
+// dropped is a handle whose connection broke while it read the result.
+type dropped struct{ sdk.WorkflowHandle[string] }
+
+func (dropped) GetResult(...sdk.GetResultOption) (string, error) {
+	return "", fmt.Errorf("failed to get workflow status: %w", io.ErrUnexpectedEOF)
+}
+
+func TestAResultIsReadAgainIfItsConnectionBreaks(t *testing.T) {
+	c := contextOf(t, "dropped")
+	r, err := Register(c, booking(func(string) {}, func(string) {}))
+	require.NoError(t, err)
+	require.NoError(t, sdk.Launch(c))
+	run, err := r.Start(c, "order-dropped", loop.Input{Prompt: "Book it."})
+	require.NoError(t, err)
+	run.h = dropped{run.h}
+	result, err := run.Result()
+	require.NoError(t, err)
+	assert.Equal(t, "Booked.", result.Text)
 }
