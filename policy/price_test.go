@@ -50,8 +50,8 @@ func TestACostNeverOverflows(t *testing.T) {
 		require.GreaterOrEqual(t, p.Cost(u).Micros(), int64(0))
 	})
 	huge := message.Usage{InputTokens: math.MaxInt64, OutputTokens: math.MaxInt64}
-	assert.EqualValues(t, math.MaxInt64, policy.Price{Input: 3}.Cost(message.Usage{InputTokens: 1 << 62}).Input, "below 1 << 64")
-	assert.EqualValues(t, math.MaxInt64, policy.Price{Input: 4}.Cost(message.Usage{InputTokens: 1 << 62}).Input, "1 << 64")
+	assert.EqualValues(t, int64(math.MaxInt64), policy.Price{Input: 3}.Cost(message.Usage{InputTokens: 1 << 62}).Input, "below 1 << 64")
+	assert.EqualValues(t, int64(math.MaxInt64), policy.Price{Input: 4}.Cost(message.Usage{InputTokens: 1 << 62}).Input, "1 << 64")
 	assert.EqualValues(t, int64(math.MaxInt64)/1e6+1, policy.Price{Input: math.MaxInt64, Output: 1}.Cost(huge).Micros())
 }
 
