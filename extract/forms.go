@@ -45,8 +45,8 @@ const (
 
 // Text around a call or value that was dropped.
 const (
-	// formProse: text before or after was dropped.
-	formProse Form = "prose"
+	// Prose: text before or after a call or value was dropped.
+	Prose Form = "prose"
 	// formFence: backticks around were dropped.
 	formFence Form = "fence"
 	// formTag: a tag or control token around was dropped.
@@ -124,7 +124,7 @@ var repairs = []struct {
 	kind   Form
 	wanted string
 }{
-	{formProse, ""}, {formFence, ""}, {formTag, ""}, {formAlias, ""},
+	{Prose, ""}, {formFence, ""}, {formTag, ""}, {formAlias, ""},
 	{formStringArguments, "arguments as an object instead of a string"},
 	{formNoArguments, "arguments written out, {} where there are none"},
 	{formExtraMember, "nothing beside a call's name and arguments"},

@@ -111,10 +111,10 @@ func (s *scanner) finish() (calls []Call, over int) {
 	around := make([]Repair, 0, 2)
 	for _, offset := range [...]int{s.before, s.after} {
 		if offset >= 0 {
-			around = append(around, Repair{formProse, offset})
+			around = append(around, Repair{Prose, offset})
 		}
 	}
-	if len(around) > 0 && s.opt.isOff(formProse) {
+	if len(around) > 0 && s.opt.isOff(Prose) {
 		return nil, 0
 	}
 	if s.over > 0 {

@@ -93,10 +93,10 @@ func (s *seeker) take(points, start, end int, around ...Repair) bool {
 		}
 	}
 	if first < start {
-		around = append(around, Repair{formProse, first})
+		around = append(around, Repair{Prose, first})
 	}
 	if after < len(s.text) {
-		around = append(around, Repair{formProse, after})
+		around = append(around, Repair{Prose, after})
 	}
 	for _, r := range around {
 		if s.opt.isOff(r.Kind) {
@@ -233,7 +233,7 @@ func (s *seeker) candidate(start int, tag, fenced mark) (end int, more bool) {
 	if fenced.kind != noMark {
 		around = append(around, Repair{formFence, fenced.start})
 		if code := skipSpace(s.text, fenced.end); code < start {
-			around = append(around, Repair{formProse, code})
+			around = append(around, Repair{Prose, code})
 		}
 	}
 	behind := end

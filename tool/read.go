@@ -140,7 +140,7 @@ func (in *reader) native(checked *Call, c *message.Call) {
 // isAlone reports whether no other object follows the arguments that were read from a text. A provider that
 // merges several calls gives their arguments one after the other.
 func (in *reader) isAlone(value []byte, text string, repairs []extract.Repair) bool {
-	if len(repairs) == 0 || repairs[len(repairs)-1].Kind != prose {
+	if len(repairs) == 0 || repairs[len(repairs)-1].Kind != extract.Prose {
 		return true
 	}
 	rest := text[repairs[len(repairs)-1].Offset:]
@@ -156,9 +156,6 @@ func (in *reader) isAlone(value []byte, text string, repairs []extract.Repair) b
 	two, _ := canon.JSON(other)
 	return bytes.Equal(one, two)
 }
-
-// prose is the kind of repair that drops text before or after a value.
-const prose = extract.Form("prose")
 
 // found checks a call that was found in a text.
 func (in *reader) found(checked *Call, text string, c *extract.Call) {
