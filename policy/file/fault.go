@@ -18,7 +18,7 @@ type Fault struct {
 	// Path names the value as in the file: "tools.book_flight.backoff.factor". It is empty for the whole
 	// file.
 	Path string
-	// Line and Column count from 1; Column counts characters.
+	// Line and Column count from 1; Column counts characters. It is 1 where a file is no valid YAML.
 	Line, Column int
 	// Message says what is wrong.
 	Message string

@@ -75,8 +75,9 @@ func TestFilesThatAreTooMuch(t *testing.T) {
 		"control_character": {"p.yaml", "max_attempts: 3\x00", "p.yaml:1:16: the control character U+0000"},
 		"lone_return":       {"p.yaml", "max_attempts: 3\ropt_out: true", "the control character U+000D"},
 		"line_separator":    {"p.yaml", "max_attempts: 3\u2028opt_out: true", "the control character U+2028"},
-		"deep_flow":         {"p.yaml", "a: " + strings.Repeat("[", 9_000), "nested deeper than 32"},
-		"deep_mappings":     {"p.yaml", strings.Repeat("{a: ", 4_000), "nested deeper than 32"},
+		"deep_flow":         {"p.yaml", "a: " + strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000), "nested deeper than 32"},
+		"deep_mappings":     {"p.yaml", strings.Repeat("{a: ", 4_000) + strings.Repeat("}", 4_000), "nested deeper than 32"},
+		"open_flow":         {"p.yaml", "a: " + strings.Repeat("[", 9_000), "p.yaml:1:1: the file is not valid YAML here"},
 		"deep_dashes":       {"p.yaml", strings.Repeat("- ", 9_000), "nested deeper than 32"},
 		"deep_indent": {"p.yaml", func() string {
 			var b strings.Builder
@@ -87,14 +88,16 @@ func TestFilesThatAreTooMuch(t *testing.T) {
 		}(), "nested deeper than 32"},
 		"deep_json":          {"p.json", strings.Repeat("[", 500_000), "nested too deep"},
 		"deep_json_objects":  {"p.json", strings.Repeat(`{"a":`, 200_000), "nested too deep"},
-		"many_words":         {"p.yaml", strings.Repeat("max_attempts: 3\n", 60_000), "tokens"},
+		"many_words":         {"p.yaml", strings.Repeat("- 3\n", 60_000), "too long"},
 		"many_json_values":   {"p.json", "[" + strings.Repeat("1,", 500_000) + "1]", "too long"},
 		"many_unknown_keys":  {"p.yaml", numbered(5_000, "key_%d: 1\n"), fields.More},
 		"one_too_many":       {"p.yaml", numbered(101, "key_%d: 1\n"), fields.More},
 		"many_twins":         {"p.yaml", strings.Repeat("max_attempts: 3\n", 5_000), fields.More},
 		"one_long_line":      {"p.yaml", "max_attempts: " + strings.Repeat("x ", 400_000), "a whole number"},
-		"one_long_key":       {"p.yaml", strings.Repeat("x", 900_000) + ": 1", "not known here"},
-		"quotes_all_the_way": {"p.yaml", strings.Repeat("\"", 1<<20), "tokens"},
+		"one_long_key":       {"p.yaml", strings.Repeat("x", 900_000) + ": 1", "mapping values are not allowed"},
+		"one_long_json_key":  {"p.json", "{\"" + strings.Repeat("x", 900_000) + "\": 1}", "not known here"},
+		"quotes_all_the_way": {"p.yaml", strings.Repeat("\"", 1<<20), "not valid YAML here"},
+		"open_to_the_end":    {"p.yaml", "a: [\n" + strings.Repeat("3,\n", 300_000), "not valid YAML here"},
 		"billion_laughs": {"p.yaml", "a: &a [x,x]\nb: &b [*a,*a]\nc: &c [*b,*b]\n" +
 			strings.Repeat("d: [*c,*c,*c,*c]\n", 500), "anchors are not supported"},
 	}
@@ -109,7 +112,7 @@ func TestFilesThatAreTooMuch(t *testing.T) {
 }
 
 func TestALongKeyIsNotRepeatedWhole(t *testing.T) {
-	_, err := file.Read("p.yaml", []byte(strings.Repeat("x", 900_000)+": 1"))
+	_, err := file.Read("p.json", []byte("{\""+strings.Repeat("x", 900_000)+"\": 1}"))
 	assert.Less(t, len(err.Error()), 1_000)
 }
 

@@ -254,6 +254,18 @@ func TestNumbersAreReadAsYAMLWritesThem(t *testing.T) {
 	require.ErrorContains(t, err, "a.yaml:3:21: global.attempts[0].temperature")
 }
 
+// A value on a line of its own, a list over two lines, an escape and a text that goes on are YAML as any other.
+func TestYAMLIsReadAsItStands(t *testing.T) {
+	got, err := file.Read("p.yaml", []byte("max_attempts:\n  4\nretryable_errors: [tool_validation,\n  refusal]\n"+
+		"\"emit_\\x66eedback\": false\n? on_reducer_error\n: stop\n"))
+	require.NoError(t, err)
+	want, err := file.Read("p.json", []byte(`{"max_attempts": 4, "retryable_errors": ["tool_validation", "refusal"],
+		"emit_feedback": false, "on_reducer_error": "stop"}`))
+	require.NoError(t, err)
+	assert.Equal(t, policy.Source{File: "p.yaml", Line: 5, Column: 1}, got.Global.Origins["emit_feedback"])
+	assert.Equal(t, bare(want), bare(got))
+}
+
 func TestAFleetStandsBesideEitherForm(t *testing.T) {
 	want := limit.Fleet{
 		Limit: limit.Config{

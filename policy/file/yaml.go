@@ -1,22 +1,21 @@
 package file
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/lexer"
-	"github.com/goccy/go-yaml/parser"
-	"github.com/goccy/go-yaml/token"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/retake-go/retake/internal/fields"
 )
 
-// parseYAML turns YAML into JSON, with the places of its keys and values. The parser only gets tokens that
-// were checked.
+// parseYAML turns YAML into JSON, with the places of its keys and values.
 func (r *reader) parseYAML(data []byte) (json []byte, at []place, ok bool) {
 	defer func() {
 		if recover() != nil {
@@ -24,119 +23,151 @@ func (r *reader) parseYAML(data []byte) (json []byte, at []place, ok bool) {
 			json, at, ok = nil, nil, false
 		}
 	}()
-	tokens := lexer.Tokenize(string(data))
-	if !r.checkTokens(tokens, data) {
-		return nil, nil, false
+	found, c := len(r.faults), &converter{reader: r}
+	switch docs, err := documents(data); {
+	case err != nil:
+		r.syntax(data, err)
+	case len(docs) == 0 || setsNothing(docs[0].Content[0]):
+		r.fault(start, "", "the file sets nothing", "write what it is to set, or leave the file out")
+	case len(docs) > 1:
+		r.fault(placeOf(docs[1]), "", "a second document starts here", "a file has one")
+	default:
+		c.value(docs[0].Content[0], 0)
 	}
-	parsed, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
-	if err != nil {
-		r.syntax(err)
-		return nil, nil, false
-	}
-	return r.document(parsed, tokens)
+	return c.json, c.at, len(r.faults) == found
 }
 
-// document returns the file's only document. A parser that drops text would drop a part of the policy, so the
-// number of scalars that were written must match that of the tokens.
-func (r *reader) document(parsed *ast.File, tokens token.Tokens) ([]byte, []place, bool) {
-	if len(parsed.Docs) != 1 || parsed.Docs[0].Body == nil {
-		r.fault(start, "", "the file sets nothing", "write what it is to set, or leave the file out")
-		return nil, nil, false
+// documents reads the first two documents of a file.
+func documents(data []byte) (docs []*yaml.Node, err error) {
+	for in := yaml.NewDecoder(bytes.NewReader(data)); len(docs) < 2; {
+		var doc yaml.Node
+		if err := in.Decode(&doc); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, err
+		}
+		docs = append(docs, &doc)
 	}
-	found := len(r.faults)
-	c := &converter{reader: r}
-	if c.value(parsed.Docs[0].Body, 0); len(r.faults) > found {
-		return nil, nil, false
+	return docs, nil
+}
+
+// setsNothing reports whether nothing stands in a document but comments.
+func setsNothing(n *yaml.Node) bool {
+	return n.Kind == yaml.ScalarNode && n.Value == "" && n.Style == 0
+}
+
+// librarySays is what the library puts before its words: a line.
+var librarySays = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+
+// maxSearched is how many bytes are read in search of the line of a syntax error.
+const maxSearched = 2 << 20
+
+// syntax reports a syntax error. The library names the line in which it began what it could not finish; the
+// fault is in the line after the longest beginning of the file that can be read.
+func (r *reader) syntax(data []byte, err error) {
+	said := librarySays.FindStringSubmatch(err.Error())
+	line, _ := strconv.Atoi(said[1])
+	row := 1 + bytes.Count(data, []byte("\n"))
+	for searched := 0; searched < maxSearched; searched += len(data) {
+		data = data[:max(bytes.LastIndexByte(data, '\n'), 0)]
+		if _, err := documents(data); err == nil {
+			line = row
+			break
+		}
+		row--
 	}
-	if c.scalars != countScalars(tokens) {
-		r.fault(start, "", "this YAML can be read in more than one way", "write it more simply")
-		return nil, nil, false
-	}
-	return c.json, c.at, true
+	r.fault(place{line: line}, "", "the file is not valid YAML here: "+strings.TrimPrefix(err.Error(), said[0]),
+		"check indentation, quotes, brackets and colons")
 }
 
 // converter writes nodes of the YAML library as JSON.
 type converter struct {
 	*reader
-	json    []byte
-	at      []place
-	scalars int
+	json []byte
+	at   []place
 }
 
-// write appends JSON, which begins at a place of the file.
-func (c *converter) write(where place, json string) {
-	c.at, c.json = append(c.at, where), append(c.json, json...)
+// write appends JSON, which begins at the place of a node.
+func (c *converter) write(n *yaml.Node, json string) {
+	c.at, c.json = append(c.at, placeOf(n)), append(c.json, json...)
 }
 
-func (c *converter) value(n ast.Node, depth int) {
-	where := at(n.GetToken())
+func (c *converter) value(n *yaml.Node, depth int) {
 	if depth > maxDepth {
-		c.fault(where, "", fmt.Sprintf("nested deeper than %d", maxDepth), "write it flat")
+		c.fault(placeOf(n), "", fmt.Sprintf("nested deeper than %d", maxDepth), "write it flat")
 		return
 	}
-	switch n := n.(type) {
-	case *ast.MappingNode:
-		if !n.IsFlowStyle && len(n.Values) > 0 {
-			where = at(n.Values[0].Key.GetToken()) // not its colon
+	c.refuse(n)
+	switch n.Kind {
+	case yaml.MappingNode:
+		c.write(n, "{")
+		for i := 0; i < len(n.Content); i += 2 {
+			c.comma(i)
+			c.key(n.Content[i])
+			c.value(n.Content[i+1], depth+1)
 		}
-		c.mapping(where, n.Values, depth)
-	case *ast.MappingValueNode:
-		c.mapping(at(n.Key.GetToken()), []*ast.MappingValueNode{n}, depth)
-	case *ast.SequenceNode:
-		c.write(where, "[")
-		for i, item := range n.Values {
-			if i > 0 {
-				c.json = append(c.json, ',')
-			}
+		c.json = append(c.json, '}')
+	case yaml.SequenceNode:
+		c.write(n, "[")
+		for i, item := range n.Content {
+			c.comma(i)
 			c.value(item, depth+1)
 		}
 		c.json = append(c.json, ']')
 	default:
-		c.write(where, c.scalar(n, false))
+		c.write(n, scalar(n))
 	}
 }
 
-func (c *converter) mapping(where place, values []*ast.MappingValueNode, depth int) {
-	c.write(where, "{")
-	for i, v := range values {
-		if i > 0 {
-			c.json = append(c.json, ',')
-		}
-		c.write(at(v.Key.GetToken()), c.scalar(v.Key, true)+":")
-		c.value(v.Value, depth+1)
+// comma separates a member or item from the one before it.
+func (c *converter) comma(i int) {
+	if i > 0 {
+		c.json = append(c.json, ',')
 	}
-	c.json = append(c.json, '}')
 }
 
-// scalar returns a key or a plain value as JSON. A number that JSON does not have is a text.
-func (c *converter) scalar(n ast.Node, key bool) string {
-	t := n.GetToken()
-	if t.Type != token.ImplicitNullType {
-		c.scalars++
+// key writes a key and its colon.
+func (c *converter) key(n *yaml.Node) {
+	c.refuse(n)
+	switch {
+	case n.ShortTag() == "!!merge":
+		c.fault(placeOf(n), "", "merge keys are not supported", "write the values out")
+	case n.Kind == yaml.MappingNode || n.Kind == yaml.SequenceNode:
+		c.fault(placeOf(n), "", "a key that is no plain text", "write key: value")
 	}
-	text := t.Value
-	switch n := n.(type) {
-	case *ast.StringNode:
-		text = n.Value
-	case *ast.LiteralNode:
-		text = n.Value.Value
-	case *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
-		if number := decimal(text); !key && fields.IsNumber(strings.TrimPrefix(number, "-")) {
+	c.write(n, quoted(n.Value)+":")
+}
+
+// refuse refuses what makes a file say more, or less, than stands in it.
+func (c *converter) refuse(n *yaml.Node) {
+	switch {
+	case n.Kind == yaml.AliasNode:
+		c.fault(placeOf(n), "", "aliases are not supported", "write the value out")
+	case n.Anchor != "":
+		c.fault(placeOf(n), "", "anchors are not supported", "write the value out")
+	case n.Style&yaml.TaggedStyle != 0:
+		c.fault(placeOf(n), "", "tags are not supported", "remove the tag")
+	}
+}
+
+// scalar returns a plain value as JSON. A number that JSON does not have is a text.
+func scalar(n *yaml.Node) string {
+	switch n.ShortTag() {
+	case "!!int", "!!float":
+		if number := decimal(n.Value); fields.IsNumber(strings.TrimPrefix(number, "-")) {
 			return number
 		}
-	case *ast.BoolNode:
-		if text = strings.ToLower(text); !key {
-			return text
-		}
-	case *ast.NullNode:
-		if !key {
-			return "null"
-		}
-	default:
-		c.fault(at(t), "", "this kind of value is not allowed in a policy file",
-			"write plain text, numbers, lists and mappings")
+	case "!!bool":
+		return strings.ToLower(n.Value)
+	case "!!null":
+		return "null"
 	}
-	quoted, _ := jsontext.AppendQuote(nil, strings.ToValidUTF8(text, "\ufffd"))
+	return quoted(n.Value)
+}
+
+func quoted(text string) string {
+	text = strings.ToValidUTF8(text, "\ufffd")
+	quoted, _ := jsontext.AppendQuote(nil, text) // it is UTF-8
 	return string(quoted)
 }
 
@@ -152,12 +183,5 @@ func decimal(text string) string {
 	return sign + strings.TrimSuffix(digits, ".")
 }
 
-// syntax reports a syntax error of the library in our own words.
-func (r *reader) syntax(err error) {
-	where := start
-	var syntax *yaml.SyntaxError
-	if errors.As(err, &syntax) && syntax.Token != nil {
-		where = at(syntax.Token)
-	}
-	r.fault(where, "", invalid[0], invalid[1])
-}
+// placeOf returns the place of a node.
+func placeOf(n *yaml.Node) place { return place{max(n.Line, 1), max(n.Column, 1)} }
