@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/retake-go/retake/internal/canon"
 )
 
@@ -212,15 +210,6 @@ func (v value) key() key {
 		return key{kindNumber, plainNumber(v.text())}
 	}
 	return key{v.kind, string(canon.Decimals(v.canonical()))}
-}
-
-// canonical is a value of a document, which was read, as canonical JSON. More options say what is escaped.
-func (v value) canonical(more ...jsontext.Options) []byte {
-	if v.kind&(kindObject|kindArray) == 0 && !v.escaped && more == nil {
-		return slices.Clone(v.raw()) // it is already
-	}
-	text, _ := jsontext.AppendFormat(nil, v.raw(), append(more, jsontext.ReorderRawObjects(true))...)
-	return text
 }
 
 func keysOf(values ...any) map[key]bool {

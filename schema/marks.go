@@ -25,7 +25,8 @@ func (p *places) echoed(v value, levels [][]*node) string {
 	if !v.isThere() || tooMany || isHidden || !anyMarked(levels, echoKeyword) || !p.spend(v.size()) {
 		return ""
 	}
-	return canon.Cut(string(v.canonical(jsontext.EscapeForJS(true))), maxEcho)
+	text, _ := jsontext.AppendFormat(nil, v.canonical(), jsontext.EscapeForJS(true)) // cannot fail: it is JSON
+	return canon.Cut(string(text), maxEcho)
 }
 
 // anyMarked reports whether one of the keywords is true in a schema of a place, or of one above it.

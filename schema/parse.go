@@ -45,7 +45,7 @@ func (t *tree) parse(doc []byte, lim Limits) (root value, wrong *fault.Issue) {
 	t.doc, t.text = doc, string(doc)
 	p := parser{tree: t, limits: lim}
 	var broken *fault.Issue
-	if !t.isStrict && !jsontext.Value(doc).IsValid() {
+	if !jsontext.Value(doc).IsValid() {
 		if broken = p.cut(); broken.Rule == fault.RuleInvalidUTF8 {
 			return value{}, broken
 		}
@@ -57,7 +57,9 @@ func (t *tree) parse(doc []byte, lim Limits) (root value, wrong *fault.Issue) {
 	if len(t.values) > lim.MaxValues {
 		return value{}, jsonIssue("", fault.RuleWork, "at most "+strconv.Itoa(lim.MaxValues)+" values")
 	}
-	return t.numbered(0), cmp.Or(p.beyond, broken)
+	wrong = cmp.Or(p.beyond, broken)
+	t.isWhole = wrong == nil
+	return t.numbered(0), wrong
 }
 
 // likelyValues is about how many values a text has: one of these bytes is before each but the first. Where

@@ -84,8 +84,10 @@ func (s *Schema) Check(doc []byte) []fault.Issue {
 
 // Decode is [Schema.Check], and returns what [Reading.Value] has.
 func (s *Schema) Decode(doc []byte) (value any, issues []fault.Issue) {
+	e := s.evaluation(nil)
+	defer e.free()
 	value = s.fresh()
-	if issues = s.check(nil, doc, false, value); issues != nil {
+	if issues = s.check(e, doc, value); issues != nil {
 		return nil, issues
 	}
 	return value, nil
@@ -105,10 +107,16 @@ type Reading struct {
 // Read is [Schema.Check] within a budget that it shares with other checks; nil is a new one. The document is
 // made canonical, too.
 func (s *Schema) Read(b *Budget, doc []byte) Reading {
+	e := s.evaluation(b)
+	defer e.free()
 	r := Reading{Value: s.fresh()}
-	r.JSON, _ = canon.JSON(doc)
-	if r.Issues = s.check(b, doc, r.JSON != nil, r.Value); r.Issues != nil {
+	if r.Issues = s.check(e, doc, r.Value); r.Issues != nil {
 		r.Value = nil
+	}
+	if e.isWhole && s.limits.MaxDepth <= canon.MaxDepth {
+		r.JSON = e.numbered(0).canonical()
+	} else { // what is beyond these limits may be within those of canonical JSON, and the other way round
+		r.JSON, _ = canon.JSON(doc)
 	}
 	return r
 }
@@ -121,14 +129,10 @@ func (s *Schema) fresh() any {
 	return reflect.New(s.typed.typ).Interface()
 }
 
-// check checks a document within a budget; nil is a new one. isStrict says that it is known to be strict
-// JSON. It is stored in v, a pointer to a zero value of the Go type; nil for a schema of no type. The schema
-// is checked first, then the rules that the schema cannot say exactly, then the type's own method Issues. If
-// there are issues, v is incomplete.
-func (s *Schema) check(b *Budget, doc []byte, isStrict bool, v any) []fault.Issue {
-	e := s.evaluation(b)
-	defer e.free()
-	e.isStrict = isStrict
+// check checks a document, and stores it in v, a pointer to a zero value of the Go type; nil for a schema of
+// no type. The schema is checked first, then the rules that the schema cannot say exactly, then the type's
+// own method Issues. If there are issues, v is incomplete.
+func (s *Schema) check(e *evaluation, doc []byte, v any) []fault.Issue {
 	root, issue := e.parse(doc, s.limits)
 	if issue != nil {
 		return []fault.Issue{*issue}

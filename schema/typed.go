@@ -41,7 +41,9 @@ func (t *Typed[T]) Schema() *Schema { return t.schema }
 // kept keeps no more than that.
 func (t *Typed[T]) Decode(doc []byte) (T, []fault.Issue) {
 	var v, zero T
-	if issues := t.schema.check(nil, doc, false, &v); len(issues) > 0 {
+	e := t.schema.evaluation(nil)
+	defer e.free()
+	if issues := t.schema.check(e, doc, &v); len(issues) > 0 {
 		return zero, issues
 	}
 	return v, nil

@@ -36,11 +36,11 @@ func (k kind) name() fault.Kind { return kindNames[k] }
 
 // tree is a document that was read.
 type tree struct {
-	doc      []byte
-	isStrict bool             // doc is known to be strict JSON
-	text     string           // the same, as far as it is right
-	values   []datum          // in the order of their first bytes
-	said     map[int32]string // what strings and names with escapes say, by where they begin
+	doc     []byte
+	text    string           // the same, as far as it is right
+	values  []datum          // in the order of their first bytes
+	said    map[int32]string // what strings and names with escapes say, by where they begin
+	isWhole bool             // the document is strict JSON within the limits, and all of it is here
 }
 
 // datum is a value as its tree keeps it. It has no pointers, which the garbage collector would follow.
@@ -82,9 +82,6 @@ func (v value) first() value {
 	}
 	return v.in.numbered(v.at + 1)
 }
-
-// raw is the value as it is written.
-func (v value) raw() []byte { return v.in.doc[v.start:v.end] }
 
 // text is what a string says, or another value as it is written.
 func (v value) text() string {
