@@ -10,6 +10,7 @@ import (
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/schema"
 )
 
 func TestACallIsForcedUntilOneHasEnded(t *testing.T) {
@@ -39,6 +40,7 @@ func TestAChoiceThatCannotBeIsRefused(t *testing.T) {
 		"calls_only: there is no tool to call: give Tools, or leave it off":                      {CallsOnly: true},
 		"tool_choice: none: calls are the answer (calls_only): leave it empty":                   {CallsOnly: true, Tools: bookRoom(t, booked), ToolChoice: message.NoTool},
 		"stop[1]: is empty: remove it":                                                           {Stop: []string{"END", ""}},
+		"output: has no schema: make one with schema.For or schema.Compile":                      {Output: new(schema.Schema)},
 	} {
 		assert.EqualError(t, cfg.Validate(), want)
 	}

@@ -172,6 +172,9 @@ func (c *Config) compile(o *options) (*machine.Compiled, error) {
 	if n := slices.Index(c.Stop, ""); n >= 0 {
 		errs = append(errs, fmt.Errorf("stop[%d]: is empty: remove it", n))
 	}
+	if c.Output != nil && c.Output.JSON() == nil {
+		errs = append(errs, errors.New("output: has no schema: make one with schema.For or schema.Compile"))
+	}
 	errs = append(errs, c.checkVars())
 	if c.MaxDepth < 0 {
 		errs = append(errs, fmt.Errorf("max_depth: %d: give 1 or more, or 0 for %d", c.MaxDepth, DefaultDepth))
