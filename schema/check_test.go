@@ -29,6 +29,14 @@ func lines(issues []fault.Issue) []string {
 	return out
 }
 
+// told are issues in words.
+func told(issues []fault.Issue) (words []string) {
+	for _, i := range issues {
+		words = append(words, i.String())
+	}
+	return words
+}
+
 func TestStrict(t *testing.T) {
 	deep := func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
 	cases := map[string]struct{ doc, rule, pointer string }{

@@ -25,6 +25,8 @@
 // zero value of a pointer's target. Other rules hold for members that were sent. For a member that was left
 // out, only those rules count that say when it must be given.
 //
+// A field without a validate tag takes its rules from its tag `binding`, as gin names it.
+//
 // The rules of a struct hold wherever it stands: in slices, maps and behind pointers, with `dive` or without.
 // The tags `validate:"-"` and `validate:"structonly"` switch them off. Rules that compare fields, such as
 // gtefield, are checked together with the others; one is skipped if a value that it looks at could not be

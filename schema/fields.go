@@ -72,7 +72,7 @@ func appendEmbedded(
 	if classOf(sf.Type) != classStruct {
 		return nil, fmt.Errorf("%s: only plain structs can be embedded, not %s: give the field a json name", at, sf.Type)
 	}
-	rules := sf.Tag.Get("validate")
+	rules := rulesOf(sf)
 	if rules != "" && rules != "-" {
 		return nil, fmt.Errorf("%s: an embedded struct has no place of its own for the rules %q: give the field a json name", at, rules)
 	}
@@ -100,7 +100,7 @@ func appendField(
 	if strings.HasPrefix(sf.Tag.Get("jsonschema"), "-") {
 		return nil, errors.New(`jsonschema:"-" hides a member the decoder accepts: use json:"-"`)
 	}
-	tag := sf.Tag.Get("validate")
+	tag := rulesOf(sf)
 	f := field{name: cmp.Or(name, sf.Name), goName: sf.Name, typ: sf.Type, index: index, rules: &ruleSet{}}
 	f.checked = checked && tag != "-"
 	f.omits = options != "" || slices.Contains(strings.Split(sf.Tag.Get("jsonschema"), ","), "optional")
@@ -113,6 +113,16 @@ func appendField(
 	var err error
 	f.marks, err = retakeTag(sf)
 	return append(fields, f), err
+}
+
+// rulesOf are the rules of a field. Where it has no validate tag, those of gin count, which has the same
+// validator read another tag.
+func rulesOf(sf reflect.StructField) string {
+	rules, isThere := sf.Tag.Lookup("validate")
+	if !isThere {
+		rules = sf.Tag.Get("binding")
+	}
+	return rules
 }
 
 // marks are the keywords of what the retake tag may say.

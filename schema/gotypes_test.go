@@ -390,3 +390,30 @@ func TestRulesHoldForRoundedNumbers(t *testing.T) {
 	_, issues = typed.Decode([]byte(`{"below":1.00000000000000000001,"above":0.5,"small":0.6,"empty":0}`))
 	assert.Equal(t, []string{"below: expected less than 1, got number [exclusiveMaximum schema]", "small: expected at most 0.5 or at least 0.75, got number [anyOf schema]"}, lines(issues))
 }
+
+func TestTheRulesOfGinCountWhereNoOthersAre(t *testing.T) {
+	type Message struct {
+		Role string `json:"role" binding:"required,oneof=user assistant"`
+	}
+	type Embedded struct {
+		At string `json:"at" binding:"required"`
+	}
+	type chat struct {
+		Messages []Message `json:"messages" binding:"required,min=1,dive"`
+		Limit    int       `json:"limit" binding:"max=3" validate:"max=5"`
+		Free     int       `json:"free" binding:"max=3" validate:""`
+		Embedded `binding:"-"`
+	}
+	s, err := schema.For[chat]()
+	require.NoError(t, err)
+	_, issues := s.Decode([]byte(`{"messages":[{"role":"user"}],"limit":5,"free":9,"at":""}`))
+	assert.Empty(t, issues)
+	_, issues = s.Decode([]byte(`{"messages":[{"role":"system"}],"limit":6,"free":9,"at":""}`))
+	assert.Equal(t, []string{
+		"limit: expected at most 5, got integer", `messages/0/role: expected one of "user", "assistant", got string`,
+	}, told(issues))
+	_, err = schema.For[struct {
+		A int `binding:"exists"`
+	}]()
+	assert.ErrorContains(t, err, `A: validate rule "exists" is not known`)
+}
