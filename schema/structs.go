@@ -68,6 +68,12 @@ func (b *builder) member(path string, v variant, f field, said *jsonschema.Schem
 		said.Title, said.Description = tag.title, cmp.Or(tag.description, said.Description)
 		annotate(node, said)
 	}
+	switch {
+	case tag.typ != "" && at.null:
+		setExtra(node, "type", []string{tag.typ, "null"})
+	case tag.typ != "":
+		node.Type = tag.typ
+	}
 	if tag.nullable && !(checked && f.rules.requires()) {
 		node, at.null = nullable(node), true
 	}

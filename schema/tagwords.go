@@ -31,10 +31,11 @@ var keywordName = regexp.MustCompile(`^[a-zA-Z_$]+$`)
 // joinedWords are words with "|" between them, as other libraries write an enumeration.
 var joinedWords = regexp.MustCompile(`^\w[\w -]*(\|\w[\w -]*)+$`)
 
-// tagSays are the texts of a `jsonschema` tag, and whether it lets null stand.
+// tagSays are the texts of a `jsonschema` tag, the type that it gives a value which has none, and whether it
+// lets null stand.
 type tagSays struct {
-	title, description string
-	nullable           bool
+	title, description, typ string
+	nullable                bool
 }
 
 // readTag reads the texts of a `jsonschema` tag, which the schema library cuts at a comma: a part that is no
@@ -70,14 +71,14 @@ func readTag(tag string, t reflect.Type) (says tagSays, err error) {
 			}
 			*text = value
 		default:
-			if name == "type" {
-				of = value
-			}
 			if name == "enum" {
 				enum = append(enum, value)
 			}
 			if err := checkKeyword(part, of, items); err != nil {
 				return says, err
+			}
+			if name == "type" && of == "" {
+				of, says.typ = value, value
 			}
 			text, last = nil, name
 		}
@@ -129,8 +130,20 @@ func checkKeyword(part, of, items string) error {
 	_, errNumber := strconv.ParseFloat(value, 64)
 	_, errCount := strconv.ParseUint(value, 10, 64)
 	isCount := strings.HasSuffix(name, "Length") || strings.HasSuffix(name, "Items") && name != "uniqueItems"
+	isRead := func(t string) bool { return kindsOf[t]&kindsOf[of] != 0 }
 	isText := name == "pattern" || name == "format" || name == "uniqueItems"
+	isNumber := of == "integer" || of == "number"
 	switch {
+	case name == "type" && of == "" && kindsOf[value] == 0:
+		return fmt.Errorf("jsonschema tag: %q is no type of JSON", part)
+	case name == "type" && of != "" && value != of:
+		return fmt.Errorf("jsonschema tag: %q would do nothing, for the value is read from %s: leave it out", part, article(of))
+	case strings.HasSuffix(name, "of_type") && of != "" && !slices.ContainsFunc(strings.Split(value, ";"), isRead):
+		return fmt.Errorf("jsonschema tag: %q is never so, for the value is read from %s: leave it out", part, article(of))
+	case name == "default" && isNumber && errNumber != nil:
+		return fmt.Errorf("jsonschema tag: %q needs a number", part)
+	case name == "default" && of == "boolean" && value != "true" && value != "false":
+		return fmt.Errorf("jsonschema tag: %q needs true or false", part)
 	case slices.Contains(tagNotes, name):
 		return nil
 	case len(known) == 0:
@@ -155,7 +168,7 @@ func article(noun string) string {
 	switch {
 	case noun == "":
 		return "any value"
-	case strings.Contains("aio", noun[:1]):
+	case strings.Contains("aeio", noun[:1]):
 		return "an " + noun
 	}
 	return "a " + noun

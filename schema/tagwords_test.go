@@ -119,6 +119,59 @@ func TestAConstraintOfATagThatWouldBeLostIsAnError(t *testing.T) {
 		}
 		lost[In](t, `schema: In.A: jsonschema tag: "enum=two" needs a number`)
 	}
+	{
+		type In struct {
+			A *uint32 `json:"a" jsonschema:"oneof_type=string"`
+		}
+		lost[In](t, `schema: In.A: jsonschema tag: "oneof_type=string" is never so, for the value is read from an integer: leave it out`)
+	}
+	{
+		type In struct {
+			A float64 `json:"a" jsonschema:"type=integer"`
+		}
+		lost[In](t, `schema: In.A: jsonschema tag: "type=integer" would do nothing, for the value is read from a number: leave it out`)
+	}
+	{
+		type In struct {
+			A lenient `json:"a" jsonschema:"type=text"`
+		}
+		lost[In](t, `schema: In.A: jsonschema tag: "type=text" is no type of JSON`)
+	}
+	{
+		type In struct {
+			A int `json:"a" jsonschema:"default=few"`
+		}
+		lost[In](t, `schema: In.A: jsonschema tag: "default=few" needs a number`)
+	}
+	{
+		type In struct {
+			A bool `json:"a" jsonschema:"default=yes"`
+		}
+		lost[In](t, `schema: In.A: jsonschema tag: "default=yes" needs true or false`)
+	}
+}
+
+// lenient is read by its own decoder, from a value of any type.
+type lenient struct{ text string }
+
+func (l *lenient) UnmarshalJSON(b []byte) error {
+	l.text = string(b)
+	return nil
+}
+
+func TestATagGivesATypeToWhatHasADecoder(t *testing.T) {
+	type In struct {
+		A lenient  `json:"a" jsonschema:"type=string,pattern=^[0-9]+s$"`
+		B *lenient `json:"b" jsonschema:"type=integer,minimum=1"`
+	}
+	s, err := schema.For[In]()
+	require.NoError(t, err)
+	_, issues := s.Decode([]byte(`{"a":"5s","b":null}`))
+	assert.Empty(t, issues)
+	_, issues = s.Decode([]byte(`{"a":5,"b":"1"}`))
+	assert.Equal(t, []string{
+		"a: expected string (matching ^[0-9]+s$), got integer", "b: expected integer or null (at least 1), got string",
+	}, told(issues))
 }
 
 func TestAnnotationsInTagsAreNoErrors(t *testing.T) {
