@@ -2,6 +2,7 @@ package schema
 
 import (
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -132,6 +133,11 @@ func (b *builder) base(path string, at *spot, rules *ruleSet, checked bool) (*js
 		n, err = b.mapping(path, at, rules, checked)
 	case classBytes:
 		n.ContentEncoding = "base64"
+		if t.Kind() == reflect.Array {
+			size := uint64(base64.StdEncoding.EncodedLen(t.Len()))
+			n.MinLength, n.MaxLength = &size, &size
+			n.Description = upperFirst(at.decoderPhrase()) + "."
+		}
 	}
 	if t == timeType {
 		n.Format = "date-time"
@@ -140,7 +146,7 @@ func (b *builder) base(path string, at *spot, rules *ruleSet, checked bool) (*js
 		err = describeType(n, t)
 	}
 	if known := at.knownPhrase(); known != "" && n.Description == "" && n.Format == "" {
-		n.Description = strings.ToUpper(known[:1]) + known[1:] + "."
+		n.Description = upperFirst(known) + "."
 	}
 	// An empty schema would be written as true, which not all providers read.
 	switch isEmpty := reflect.DeepEqual(n, &jsonschema.Schema{}); {
@@ -152,6 +158,8 @@ func (b *builder) base(path string, at *spot, rules *ruleSet, checked bool) (*js
 	return n, err
 }
 
+func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
 func unsupported(t reflect.Type) string {
 	switch t {
 	case durationType:
@@ -159,7 +167,7 @@ func unsupported(t reflect.Type) string {
 	case numberType:
 		return "json.Number has no one form: use an integer, a float64 or json.RawMessage"
 	}
-	return "a " + t.String() + " cannot be read from JSON"
+	return article(t.String()) + " cannot be read from JSON: give it another type, or the tag json:\"-\""
 }
 
 // ofEach are the rules of the elements, after dive.

@@ -46,12 +46,14 @@
 //   - names are exact; unknown members are refused
 //   - null stands for a pointer without the rule `required`, or for an any
 //   - an empty list or object is an empty slice or map, and not nil
+//   - a []byte or [n]byte is a base64 string
 //   - 2.0 and 2e0 are integers; a number must fit its Go type
 //   - an int or uint has the same schema on every machine; a value must fit the bits that it has there
 //     (32 on 386)
 //   - a type with a JSON or text decoder of its own is read by that decoder, from canonical JSON
 //   - what the methods JSONSchema and JSONSchemaExtend of a type say is told to models, and holds
-//   - constraints in a `jsonschema` tag hold too, beside the rules; a tag of plain words is a description
+//   - constraints in a `jsonschema` tag hold too, beside the rules, and so does the type that it gives to a
+//     value with a decoder of its own; a tag of plain words is a description
 //   - `retake:"echo"` on a field lets issues show the value that was received (at most 100 bytes)
 //   - the model is told the number or boolean that a rule refused ("expected at most 30, got 40");
 //     `retake:"noecho"` on a field leaves it at the kind

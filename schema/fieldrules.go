@@ -79,14 +79,19 @@ func (at *spot) usable(rules []*rule) error {
 	}
 	for _, r := range rules {
 		switch {
-		case r.relational() || r.omits() || at.class != classAny && r.skipsMembers():
+		case r.relational():
+			if err := at.suits(r); err != nil {
+				return err
+			}
+			continue
+		case r.omits() || at.class != classAny && r.skipsMembers():
 			continue
 		case at.class == classAny && r.tag == "required":
 			continue
 		case at.class == classAny:
 			return fmt.Errorf("validate rule %q needs a type, and any value may stand here", r.text)
 		}
-		if err := at.forStrings(r); err != nil {
+		if err := at.suits(r); err != nil {
 			return err
 		}
 		switch holds, err := r.tried(empty, at, nil); {
@@ -99,10 +104,11 @@ func (at *spot) usable(rules []*rule) error {
 	return nil
 }
 
-// forStrings refuses rules for strings on other types: the validator would give them a wrong answer.
-func (at *spot) forStrings(r *rule) error {
+// suits refuses rules for strings on other types, to which the validator would give a wrong answer, and rules
+// that say nothing without a parameter.
+func (at *spot) suits(r *rule) error {
 	for _, alt := range r.alts {
-		if err := at.forStrings(alt); err != nil {
+		if err := at.suits(alt); err != nil {
 			return err
 		}
 	}
@@ -113,7 +119,8 @@ func (at *spot) forStrings(r *rule) error {
 		return fmt.Errorf("validate rule %q is for strings and whole numbers: write eq=%s", r.text,
 			strings.Join(r.params(), "|eq="))
 	}
-	if r.param == "" && r.needsParam() {
+	isSaid := r.param != "" || r.compares() && (strings.Contains(r.text, "=") || at.typ.ConvertibleTo(timeType))
+	if !isSaid && r.needsParam() {
 		return fmt.Errorf("validate rule %q needs a parameter: write %s=…", r.text, r.tag)
 	}
 	return nil

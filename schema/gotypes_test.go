@@ -417,3 +417,20 @@ func TestTheRulesOfGinCountWhereNoOthersAre(t *testing.T) {
 	}]()
 	assert.ErrorContains(t, err, `A: validate rule "exists" is not known`)
 }
+
+func TestAnArrayOfBytesHasItsLength(t *testing.T) {
+	type sums struct {
+		A [3]byte `json:"a"`
+		B [2]byte `json:"b"`
+	}
+	s, err := schema.For[sums]()
+	require.NoError(t, err)
+	got, issues := s.Decode([]byte(`{"a":"YWJj","b":"YWI="}`))
+	assert.Empty(t, issues)
+	assert.Equal(t, sums{[3]byte{'a', 'b', 'c'}, [2]byte{'a', 'b'}}, got)
+	_, issues = s.Decode([]byte(`{"a":"YWI","b":"YWJj"}`))
+	assert.Equal(t, []string{
+		"a: expected exactly 4 characters, got string", "b: expected a base64 string of 2 bytes, got string",
+	}, told(issues))
+	assert.Contains(t, string(s.Schema().JSON()), `"A base64 string of 3 bytes."`)
+}

@@ -320,10 +320,9 @@ func (r row) hasFormat() bool { return r.how == "@" || r.how == "@+" }
 // forStrings reports whether the rule is for strings alone.
 func (r row) forStrings() bool { return r.hasFormat() || r.how == "/" || r.how == "text" }
 
-// needsParam reports whether a rule for strings says nothing without a parameter.
+// needsParam reports whether a rule says nothing without a parameter.
 func (r row) needsParam() bool {
-	return r.forStrings() && strings.Contains(r.words, "%") && !strings.Contains(r.words, " such as ") &&
-		!strings.HasSuffix(r.tag, "_ignore_case")
+	return strings.Contains(r.words, "%") && !strings.Contains(r.words, " such as ") && !strings.HasSuffix(r.tag, "_ignore_case")
 }
 
 // conditional reports whether the rule says when a value must be there, or must not.

@@ -209,6 +209,12 @@ func TestForRefuses(t *testing.T) {
 			B []string
 			C []string
 		}], `A: validate rule "required_if=B" needs pairs of a field and its value: write required_if=B value`},
+		"condition_without_parameter": {refused[struct {
+			A string `validate:"excluded_unless"`
+		}], `A: validate rule "excluded_unless" needs a parameter: write excluded_unless=…`},
+		"comparison_without_parameter": {refused[struct {
+			A string `validate:"omitempty,len=2|min"`
+		}], `A: validate rule "min" needs a parameter: write min=…`},
 		"unknown_rule": {refused[struct {
 			A int `validate:"mni=3"`
 		}], `A: validate rule "mni=3" is not known: mend it, or register it with schema.RegisterRule`},
@@ -316,7 +322,7 @@ func TestForRefuses(t *testing.T) {
 		"dash_beside_rules": {refused[struct {
 			A string `validate:"min=1,-"`
 		}], `A: validate tag has "-" beside other rules: it stands alone`},
-		"interface_with_a_decoder": {refused[struct{ A encoding.TextUnmarshaler }], "A: a encoding.TextUnmarshaler cannot be read from JSON"},
+		"interface_with_a_decoder": {refused[struct{ A encoding.TextUnmarshaler }], "A: an encoding.TextUnmarshaler cannot be read from JSON: give it another type, or the tag json:\"-\""},
 		"whole":                    {refused[chan int], "a chan int cannot be read from JSON"},
 	}
 	for name, c := range cases {

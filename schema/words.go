@@ -2,6 +2,7 @@ package schema
 
 import (
 	"cmp"
+	"fmt"
 	"math/big"
 	"net"
 	"net/netip"
@@ -40,6 +41,8 @@ func (at *spot) decoderPhrase() string {
 		return known
 	case at.typ == timeType:
 		return rowOf("@date-time").words
+	case at.class == classBytes && at.typ.Kind() == reflect.Array:
+		return fmt.Sprintf("a base64 string of %d bytes", at.typ.Len())
 	case at.class == classBytes:
 		return "a base64 string"
 	case at.class == classFloat: // of 32 bits
