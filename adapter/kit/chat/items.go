@@ -68,7 +68,7 @@ func (m *Model) items(t turn) []json.RawMessage {
 		if item.Type == "reasoning" && item.EncryptedContent == "" && len(item.Content) == 0 && !m.cfg.Store {
 			return nil
 		}
-		if item.Type != "function_call" {
+		if !item.isCall() {
 			continue
 		}
 		c, was := t.calls[n], said.calls[n]
@@ -100,9 +100,9 @@ func readItems(items []json.RawMessage) said {
 			if t := thoughtsOf(item); t != "" {
 				thoughts = append(thoughts, t)
 			}
-		case item.Type == "function_call":
+		case item.isCall():
 			s.calls = append(s.calls, message.Call{ID: item.CallID, Name: item.Name,
-				Arguments: string(item.Arguments)})
+				Arguments: item.arguments()})
 		case item.Type == "message" && item.Phase != commentary:
 			var text strings.Builder
 			for _, c := range item.Content {
@@ -141,6 +141,7 @@ type item struct {
 	Type, Phase, Name string
 	Status            string
 	Arguments         arguments
+	Input             arguments
 	CallID            string                  `json:"call_id"`
 	EncryptedContent  string                  `json:"encrypted_content"`
 	Content           contents                `json:"content"`
@@ -148,6 +149,20 @@ type item struct {
 	// Namespace is where the function of a call is, Caller the program that made it.
 	Namespace string          `json:"namespace"`
 	Caller    json.RawMessage `json:"caller"`
+}
+
+// customCall is a call of a custom tool, whose arguments are a text of any form.
+const customCall = "custom_tool_call"
+
+// isCall reports whether an item is a call of ours.
+func (i item) isCall() bool { return i.Type == "function_call" || i.Type == customCall }
+
+// arguments returns those of a call.
+func (i item) arguments() string {
+	if i.Type == customCall {
+		return string(i.Input)
+	}
+	return string(i.Arguments)
 }
 
 // caller returns the program that made a call; nil if the model made it itself.
@@ -158,14 +173,14 @@ func (i item) caller() json.RawMessage {
 	return i.Caller
 }
 
-// callersIn returns the programs that made calls, by the ids of the calls. They wait for the answers.
-func callersIn(items []json.RawMessage) (callers map[string]json.RawMessage) {
+// madeIn returns the calls among items by their ids.
+func madeIn(items []json.RawMessage) (made map[string]item) {
 	for _, raw := range items {
-		if item := readItem(raw); item.caller() != nil {
-			set(&callers, item.CallID, item.caller())
+		if item := readItem(raw); item.isCall() {
+			set(&made, item.CallID, item)
 		}
 	}
-	return callers
+	return made
 }
 
 // arguments are those of a call. Some servers send an object in place of its text.

@@ -37,6 +37,8 @@ type kept struct {
 	Thinking string    `json:"thinking,omitempty"`
 	Message  members   `json:"message,omitempty"`
 	Calls    []members `json:"calls,omitempty"`
+	// Custom are the places of the calls of custom tools.
+	Custom []int `json:"custom,omitempty"`
 	// OwnIDs is set if the calls have ids that only the server which gave them takes.
 	OwnIDs bool `json:"own_ids,omitempty"`
 }
@@ -75,7 +77,7 @@ func (m *Model) readKept(of message.Message) (k kept) {
 
 // opaque encodes k; it is empty if there is nothing to keep.
 func (k kept) opaque() string {
-	if k.Thinking == "" && len(k.Message) == 0 && !k.OwnIDs && !slices.ContainsFunc(k.Calls,
+	if k.Thinking == "" && len(k.Message)+len(k.Custom) == 0 && !k.OwnIDs && !slices.ContainsFunc(k.Calls,
 		func(c members) bool { return len(c) > 0 }) {
 		return ""
 	}

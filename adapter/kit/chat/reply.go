@@ -97,6 +97,8 @@ type callParts struct {
 	pieces    pieceReader
 	kept      pieces
 	extent    extent
+	// custom is set for a call of a custom tool, whose arguments are a text of any form.
+	custom bool
 }
 
 // readBody reads a response that is no stream.
@@ -124,7 +126,7 @@ func (r *chatReply) readBody(body []byte) (message.Reply, error) {
 	p.message.pick(said, r.echo)
 	for _, call := range callsIn(choices) {
 		function := functionOf(call)
-		part := &callParts{id: call.Text("id"), name: function.Text("name")}
+		part := &callParts{id: call.Text("id"), name: function.Text("name"), custom: isCustom(call)}
 		part.kept.pick(call, r.echo)
 		part.arguments.WriteString(kit.ArgumentText(function.Get("arguments")))
 		p.calls = append(p.calls, part)
@@ -217,6 +219,7 @@ func (r *chatReply) delta(raw json.RawMessage, tell func(loop.Delta)) {
 			n = p.place(c, function)
 		}
 		part := p.calls[n]
+		part.custom = part.custom || isCustom(c)
 		part.kept.pick(c, r.echo)
 		told := loop.Delta{Call: n, Arguments: part.pieces.piece(function.Get("arguments"), kit.ArgumentText)}
 		if part.addName(function.Text("name")) {
@@ -267,13 +270,21 @@ func isEmpty(call kit.Object) bool {
 	return !says(call.Get("id")) && !says(function.Get("name")) && !says(function.Get("arguments"))
 }
 
-// functionOf returns the name and the arguments of a call. Some gateways put them into the call itself.
+// functionOf returns the name and the arguments of a call. Some gateways put them into the call itself. Those
+// of a custom tool are a text.
 func functionOf(call kit.Object) kit.Object {
 	if function, nested := kit.ReadObject(call.Get("function")); nested {
 		return function
 	}
+	if isCustom(call) {
+		custom := call.Object("custom")
+		return kit.Object{kit.Field("name", custom.Get("name")), kit.Field("arguments", custom.Get("input"))}
+	}
 	return call
 }
+
+// isCustom reports whether a call, or a piece of one, is of a custom tool.
+func isCustom(call kit.Object) bool { return call.Object("custom") != nil }
 
 // pieceReader reads the pieces of a text.
 type pieceReader struct{ kit.Pieces }
@@ -418,7 +429,7 @@ func (r *chatReply) ended(done bool) (message.Reply, error) {
 // complete reports whether there is a text, or calls with complete arguments.
 func (p *chatParts) complete() bool {
 	cut := func(c *callParts) bool {
-		return c.arguments.Len() > 0 && !kit.IsStrict([]byte(c.arguments.String()))
+		return c.arguments.Len() > 0 && !c.custom && !kit.IsStrict([]byte(c.arguments.String()))
 	}
 	return p.text.Len()+p.refusal.Len()+len(p.calls) > 0 && !slices.ContainsFunc(p.calls, cut)
 }
@@ -439,10 +450,14 @@ func (r *chatReply) reply() (message.Reply, error) {
 	if p.inContent {
 		k.Thinking = reply.Thinking
 	}
-	for _, c := range p.calls {
-		reply.Calls = append(reply.Calls, message.Call{ID: c.id, Name: r.registered(c.name),
-			Arguments: kit.Once(c.arguments.String())})
-		k.Calls = append(k.Calls, c.kept.join())
+	for n, c := range p.calls {
+		call := message.Call{ID: c.id, Name: r.registered(c.name), Arguments: c.arguments.String()}
+		if c.custom {
+			k.Custom = append(k.Custom, n)
+		} else {
+			call.Arguments = kit.Once(call.Arguments)
+		}
+		reply.Calls, k.Calls = append(reply.Calls, call), append(k.Calls, c.kept.join())
 	}
 	kit.NameCalls(reply.Calls)
 	k.OwnIDs = r.gaveIDs(reply.Calls)

@@ -146,9 +146,11 @@ func (m *Model) assistant(t turn) json.RawMessage {
 	}
 	var calls []json.RawMessage
 	for n, c := range t.calls {
-		function := kit.Quoted("arguments", m.arguments(c.Made.Arguments), "name", c.Name)
-		call := kit.Object{kit.TextField("id", c.ID), kit.Field("function", function),
-			kit.TextField("type", "function")}
+		kind, said := "function", kit.Quoted("arguments", m.arguments(c.Made.Arguments), "name", c.Name)
+		if slices.Contains(k.Custom, n) {
+			kind, said = "custom", kit.Quoted("input", c.Made.Arguments, "name", c.Name)
+		}
+		call := kit.Object{kit.TextField("id", c.ID), kit.Field(kind, said), kit.TextField("type", kind)}
 		if n < len(k.Calls) {
 			call = with(call, k.Calls[n])
 		}

@@ -111,10 +111,13 @@ func (m *Model) input(req loop.Request) []json.RawMessage {
 			all = append(all, m.turnItems(t)...)
 		}
 		all = append(all, kept...)
-		callers := callersIn(kept)
+		made := madeIn(kept)
 		for _, c := range t.calls {
 			output := outputOf(c)
-			if caller := callers[c.ID]; caller != nil {
+			if made[c.ID].Type == customCall {
+				output = output.With("type", kit.Quote(customCall+"_output"))
+			}
+			if caller := made[c.ID].caller(); caller != nil {
 				output = output.With("caller", caller)
 			}
 			all = append(all, output.JSON())

@@ -111,6 +111,7 @@ type streamed struct {
 	Delta       json.RawMessage
 	Text        json.RawMessage
 	Arguments   json.RawMessage
+	Input       json.RawMessage
 	Item        json.RawMessage
 	Response    json.RawMessage
 	Error       json.RawMessage
@@ -137,10 +138,13 @@ func (r *responsesReply) event(data []byte, tell func(loop.Delta)) (bool, error)
 		}
 	case "response.reasoning_text.delta", "response.reasoning_summary_text.delta":
 		r.thinks(e, tell)
-	case "response.function_call_arguments.delta":
+	case "response.function_call_arguments.delta", "response.custom_tool_call_input.delta":
 		r.wroteArguments(e, tell)
-	case "response.function_call_arguments.done":
-		if e.Delta = e.Arguments; r.pieces[e.place()] == nil {
+	case "response.function_call_arguments.done", "response.custom_tool_call_input.done":
+		if e.Delta = e.Arguments; e.Delta == nil {
+			e.Delta = e.Input
+		}
+		if r.pieces[e.place()] == nil {
 			r.wroteArguments(e, tell)
 		}
 	case "response.output_item.done":
@@ -179,16 +183,16 @@ func (r *responsesReply) began(e streamed, tell func(loop.Delta)) {
 	item := readItem(e.Item)
 	set(&r.quiet, e.OutputIndex, item.Phase == commentary)
 	_, begun := r.calls[e.OutputIndex]
-	announced := e.Type == "response.output_item.added" && item.Status == "completed" && item.Arguments != ""
-	if item.Type != "function_call" || begun || announced {
+	announced := e.Type == "response.output_item.added" && item.Status == "completed" && item.arguments() != ""
+	if !item.isCall() || begun || announced {
 		return
 	}
 	n := len(r.calls)
 	set(&r.calls, e.OutputIndex, n)
-	if item.Arguments != "" {
+	if item.arguments() != "" {
 		set(&r.pieces, e.place(), &kit.Pieces{})
 	}
-	tell(loop.Delta{Call: n, Name: r.registered(item.Name), Arguments: string(item.Arguments)})
+	tell(loop.Delta{Call: n, Name: r.registered(item.Name), Arguments: item.arguments()})
 }
 
 func (e streamed) place() place { return place{e.OutputIndex + 1, e.Summary} }
