@@ -428,6 +428,25 @@ func TestACallThatTheProviderBehindAGatewayCouldNotReadIsCorrected(t *testing.T)
 	}
 }
 
+// So it may beside an error of its own, which would have the same request made again.
+func TestTheProvidersWordForACallThatItCouldNotReadGoesBeforeAnErrorBesideIt(t *testing.T) {
+	const (
+		end    = `"finish_reason":"error","native_finish_reason":"MALFORMED_FUNCTION_CALL"`
+		failed = `"error":{"code":502,"message":"upstream produced an unparseable function call"}`
+	)
+	for name, says := range map[string]string{
+		"in the choice":           `{"choices":[{"message":{"role":"assistant","content":""},` + end + `,` + failed + `}]}`,
+		"beside the choice":       `{"choices":[{"message":{"role":"assistant","content":""},` + end + `}],` + failed + `}`,
+		"streamed, in the choice": streamOf(`{"choices":[{"index":0,"delta":{"content":""},`+end+`,`+failed+`}]}`, "[DONE]"),
+		"streamed, beside it":     streamOf(`{"choices":[{"index":0,"delta":{"content":""},`+end+`}],`+failed+`}`, "[DONE]"),
+	} {
+		_, err := ended(t, overChat(chat.Config{Model: "m", Provider: "openrouter"}), strings.HasPrefix(name, "streamed"), says)
+		own, is := errors.AsType[*kit.Error](err)
+		require.True(t, is, name)
+		assert.Equal(t, fault.ToolValidation, own.Class, name)
+	}
+}
+
 // A gateway may write the index that says which call a piece is of as a text.
 func TestAnIndexMayBeAText(t *testing.T) {
 	piece := func(call string) string { return `{"choices":[{"delta":{"tool_calls":[` + call + `]}}]}` }
