@@ -2,11 +2,13 @@ package chat_test
 
 import (
 	"encoding/json"
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/adapter/kit/chat"
 	"github.com/retake-go/retake/adapter/kit/kittest"
 	"github.com/retake-go/retake/loop"
@@ -64,5 +66,40 @@ func TestACallOfACustomToolIsReadAndGoesBack(t *testing.T) {
 			require.NoError(t, err)
 			assert.JSONEq(t, c.back, string(back), name+", "+how)
 		}
+	}
+}
+
+// What only the client of a tool can do is not done here: the reply is no whole one, and the API would refuse
+// to go on from it. A user added the tool to the request.
+func TestAReplyThatWaitsForAnotherClientIsAnError(t *testing.T) {
+	for kind, item := range map[string]string{
+		"mcp_approval_request": `{"type":"mcp_approval_request","id":"mcpr_1","name":"roll","server_label":"dice","arguments":"{}"}`,
+		"local_shell_call":     `{"type":"local_shell_call","id":"lsh_1","call_id":"c1","action":{"type":"exec","command":["ls"]}}`,
+		"shell_call":           `{"type":"shell_call","id":"sh_1","call_id":"c1","action":{"commands":["ls"]}}`,
+		"apply_patch_call":     `{"type":"apply_patch_call","id":"apc_1","call_id":"c1","operation":{"type":"delete_file","path":"a"}}`,
+		"computer_call":        `{"type":"computer_call","id":"cu_1","call_id":"c1","actions":[{"type":"screenshot"}]}`,
+		"tool_search_call":     `{"type":"tool_search_call","id":"tsc_1","call_id":"c1","execution":"client","arguments":{}}`,
+	} {
+		for stream, says := range map[bool]string{
+			false: `{"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"Let me see."}]},` + item + `]}`,
+			true: streamOf(`{"type":"response.output_item.done","output_index":0,"item":`+item+`}`,
+				`{"type":"response.completed","response":{"status":"completed","output":[`+item+`]}}`),
+		} {
+			_, err := ended(t, overResponses(chat.Config{Model: "m"}), stream, says)
+			own, is := errors.AsType[*kit.Error](err)
+			require.True(t, is, kind)
+			assert.True(t, own.Failure().Final, kind)
+			assert.ErrorContains(t, err, "the response waits for what retake does not do ("+kind+"): take the tool out of the request", kind)
+		}
+	}
+	for name, items := range map[string]string{
+		"a shell at the API": `{"type":"shell_call","id":"sh_1","call_id":"c1","action":{"commands":["ls"]}},` +
+			`{"type":"shell_call_output","id":"sho_1","call_id":"c1","output":[]}`,
+		"a search at the API": `{"type":"tool_search_call","id":"tsc_1","call_id":null,"execution":"server","arguments":{}},` +
+			`{"type":"tool_search_output","id":"tso_1","call_id":null,"execution":"server","tools":[]}`,
+	} {
+		reply := replyOf(t, overResponses(chat.Config{Model: "m"}), false, `{"status":"completed","output":[`+items+
+			`,{"type":"message","content":[{"type":"output_text","text":"4"}]}]}`)
+		assert.Equal(t, "4", reply.Text, name)
 	}
 }

@@ -142,6 +142,7 @@ type item struct {
 	Status            string
 	Arguments         arguments
 	Input             arguments
+	Execution         string
 	CallID            string                  `json:"call_id"`
 	EncryptedContent  string                  `json:"encrypted_content"`
 	Content           contents                `json:"content"`
@@ -153,6 +154,31 @@ type item struct {
 
 // customCall is a call of a custom tool, whose arguments are a text of any form.
 const customCall = "custom_tool_call"
+
+// clientCalls are the types of items that wait for a client which shows, runs or approves something.
+var clientCalls = []string{"mcp_approval_request", "local_shell_call", "shell_call", "apply_patch_call",
+	"computer_call"}
+
+// waiting returns the type of an item that waits for such a client; empty if there is none. Some run at the
+// API: then their outputs are among the items.
+func waiting(items []json.RawMessage) string {
+	var all []item
+	answered := map[string]bool{}
+	for _, raw := range items {
+		item := readItem(raw)
+		all = append(all, item)
+		answered[item.CallID] = answered[item.CallID] ||
+			item.CallID != "" && strings.HasSuffix(item.Type, "_output")
+	}
+	n := slices.IndexFunc(all, func(i item) bool {
+		isClients := slices.Contains(clientCalls, i.Type) || i.Type == "tool_search_call" && i.Execution == "client"
+		return isClients && !answered[i.CallID]
+	})
+	if n < 0 {
+		return ""
+	}
+	return all[n].Type
+}
 
 // isCall reports whether an item is a call of ours.
 func (i item) isCall() bool { return i.Type == "function_call" || i.Type == customCall }

@@ -84,6 +84,10 @@ func (r *responsesReply) reply(doc document) (message.Reply, error) {
 	kit.NameCalls(reply.Calls)
 	switch doc.Status {
 	case "completed", "requires_action", "": // some gateways say so of a reply with calls
+		if kind := waiting(doc.Output); kind != "" {
+			return message.Reply{}, &kit.ReportedError{Code: "operation_not_supported", Final: true,
+				Say: "the response waits for what retake does not do (" + kind + "): take the tool out of the request"}
+		}
 		reply.Finish, reply.Opaque = message.Stop, keepItems(r.from, doc.Output)
 		if len(reply.Calls) > 0 {
 			reply.Finish = message.ToolUse
