@@ -236,7 +236,7 @@ func (e *evidence) byCodeWords() Class {
 // refinements are the more exact classes that a message may name if status and code name only the key.
 var refinements = map[Class][]Class{
 	InvalidRequest: {ToolValidation, StructuredOutput, Billing, ContextLength, ContentFilter, Auth,
-		ModelNotFound, Quota, Unavailable},
+		ModelNotFound, Permission, Quota, Unavailable},
 	RateLimit:   {Billing, Quota},
 	Permission:  {Billing, Quota, ContentFilter},
 	Unavailable: {ToolValidation, Billing, ContextLength, Overloaded},

@@ -84,6 +84,7 @@ permission: permissionerror permissiondeniederror accessdeniedexception accessde
 permission: forbiddenerror unsupportedcountryregionterritory servicedisabled consumersuspended
 permission: apikeyserviceblocked insufficientpermissions modelpermissionblockedorg
 permission: modelpermissionblockedproject notauthorizedexception accessterminated
+permission: modeltermsrequired organizationrestricted
 model_not_found: modelnotfound modelnotfounderror providermodelnotfounderror notfounderror
 model_not_found: resourcenotfoundexception deploymentnotfound unknownmodel invalidmodel mistral/1500
 model_not_found: modeldecommissioned modelunavailable unsupportedmodel modelnotsupported modelnotactive
@@ -106,7 +107,7 @@ invalid_request: unknownparameter missingrequiredparameter invalidrequestmessage
 invalid_request: invalidtype invalidvalue alreadyexists invalidimageformat invalidbase64image
 invalid_request: invalidimageurl imagetoolarge imagetoosmall imageparseerror invalidimagemode
 invalid_request: imagefiletoolarge unsupportedimagemediatype emptyimagefile failedtodownloadimage
-invalid_request: imagefilenotfound
+invalid_request: imagefilenotfound notsupportederror
 config: configerror agentconfigerror
 auth: zhipu/1000 zhipu/1001 zhipu/1002 zhipu/1003 zhipu/1004 minimax/1004 minimax/2049
 permission: zhipu/1110 zhipu/1111 zhipu/1112 zhipu/1121 zhipu/1220 zhipu/1311 zhipu/1313
@@ -115,7 +116,7 @@ billing: zhipu/1113 zhipu/1309 minimax/1008
 quota: zhipu/1304 zhipu/1308 zhipu/1310 minimax/2056
 rate_limit: zhipu/1302 zhipu/1303 zhipu/1305 minimax/1002 minimax/1039 minimax/1041
 rate_limit: minimax/2045
-overloaded: zhipu/1312
+overloaded: zhipu/1312 minimax/2064
 unavailable: zhipu/1120 zhipu/1230 zhipu/1234 minimax/1000 minimax/1024 minimax/1033
 timeout: minimax/1001
 context_length: zhipu/1261

@@ -41,7 +41,7 @@ tool_validation: failed to call a function, failed to generate tool calls, tool 
 tool_validation: error parsing tool call, model produced invalid sequence as part of tool use
 tool_validation: validation error for list function wrap, validation errors for list function wrap
 tool_validation: no valid tool call or response generated, unexpected tokens remaining in message header
-tool_validation: unexpected token * while expecting start token
+tool_validation: unexpected token * while expecting start token, tool error failed to parse
 structured_output: failed to generate json
 cancelled?: context canceled, context cancelled, request was aborted, operation was aborted, user aborted
 cancelled?: abort error, request cancelled, request canceled, cancelled by, canceled by
@@ -100,6 +100,8 @@ auth?: authentication, api key, invalid bearer token, missing credentials, no cr
 auth?: expired token, token expired, token has expired, not authenticated
 permission: not authorized to, does not have access, do not have access, don t have access
 permission: not allowed to sample, country region or territory
+permission: requires terms acceptance, need to accept them, organization has been disabled
+permission: organization has been restricted
 permission?: forbidden, permission denied, access denied, insufficient permissions, not have permission
 overloaded: overloaded, at capacity, over capacity, capacity exceeded, server busy, server is busy
 overloaded: servers are busy, high demand, high load, heavy load, queue is full, maximum pending requests
@@ -109,7 +111,7 @@ timeout: takes too long, taking too long, waited too long
 timeout?: timeout error, timeouts
 unavailable: internal server error, bad gateway, service unavailable, temporarily unavailable
 unavailable: service is unavailable, model has crashed, degraded function, model produced invalid content
-unavailable: you can retry your request
+unavailable: you can retry your request, model unloaded
 unavailable?: server error, internal error, currently unavailable, unavailable, upstream error
 unavailable?: server had an error, no healthy upstream, model not ready, api error
 network?: network, network error, networkerror, fetch error, no internet, internet connection, fetch failed
