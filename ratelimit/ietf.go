@@ -101,6 +101,9 @@ func (r *reader) addFact(k key, f field, header, value string) {
 	r.facts = append(r.facts, fact{key: k, header: header, value: value})
 }
 
+// kindBefore stands between the kind of a policy and its name at Hugging Face: `"fixed window";"api";q=1000`.
+const kindBefore = `";"`
+
 // members reads all values of a field as one list. A dictionary of the seventh draft becomes one member
 // without a head.
 func (r *reader) members(name string, h httphint.Headers) []member {
@@ -111,6 +114,9 @@ func (r *reader) members(name string, h httphint.Headers) []member {
 			continue
 		}
 		list, err := httpsfv.UnmarshalList([]string{value})
+		if _, named, twice := strings.Cut(value, kindBefore); twice && err != nil {
+			list, err = httpsfv.UnmarshalList([]string{`"` + named})
+		}
 		for _, m := range list {
 			if item, ok := m.(httpsfv.Item); ok {
 				out = append(out, memberOf(item))
