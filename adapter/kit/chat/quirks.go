@@ -38,6 +38,7 @@ var advice = []struct{ says, try string }{
 	{"max_completion_tokens", "set LegacyMaxTokens of Config.Quirks"},
 	{"'strict'", `set Config.Strict to "off"`},
 	{"strict=true", `set Config.Strict to "off"`},
+	{"cannot be combined with tool", `set Config.Output to "instructions"`},
 	{"json_schema", `set Config.Output to "json_object" or "instructions"`},
 	{"response_format", `set Config.Output to "json_object" or "instructions"`},
 	{"parallel_tool_calls", "leave Config.ParallelCalls nil"},

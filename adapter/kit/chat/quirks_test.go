@@ -211,6 +211,8 @@ func TestARefusalNamesTheSetting(t *testing.T) {
 		refused(422, `{"object":"error","message":{"detail":[{"type":"extra_forbidden","loc":["body","max_completion_tokens"],"msg":"Extra inputs are not permitted","input":32000}]},"type":"invalid_request_error","param":null,"code":null}`))
 	assert.Contains(t, refused(400, `{"error":{"message":"The reasoning_content in the thinking mode must be passed back to the API."}}`), "(Config.Provider and Config.Echo decide which reasoning goes back)")
 	assert.Contains(t, refused(400, `{"message":"Tools with mixed values for 'strict' are not allowed."}`), `(set Config.Strict to "off")`)
+	assert.Contains(t, refused(400, `{"error":{"message":"json mode cannot be combined with tool/function calling","type":"invalid_request_error","param":"response_format"}}`),
+		`(set Config.Output to "instructions")`) // Groq, which would refuse json_object, too
 	for _, said := range []string{ // OpenAI and Doubao on what is left of a budget
 		"max_tokens is too large: 83333. This model supports at most 16384 completion tokens, whereas you provided 83333.",
 		"The parameter `max_completion_tokens` specified in the request are not valid: integer above maximum value, expected a value <= 12288, but got 32000 instead.",
