@@ -3,7 +3,6 @@ package file
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"regexp"
 	"strconv"
@@ -32,7 +31,7 @@ func (r *reader) parseYAML(data []byte) (json []byte, at []place, ok bool) {
 	case len(docs) > 1:
 		r.fault(placeOf(docs[1]), "", "a second document starts here", "a file has one")
 	default:
-		c.value(docs[0].Content[0], 0)
+		c.value(docs[0].Content[0])
 	}
 	return c.json, c.at, len(r.faults) == found
 }
@@ -92,11 +91,7 @@ func (c *converter) write(n *yaml.Node, json string) {
 	c.at, c.json = append(c.at, placeOf(n)), append(c.json, json...)
 }
 
-func (c *converter) value(n *yaml.Node, depth int) {
-	if depth > maxDepth {
-		c.fault(placeOf(n), "", fmt.Sprintf("nested deeper than %d", maxDepth), "write it flat")
-		return
-	}
+func (c *converter) value(n *yaml.Node) {
 	c.refuse(n)
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -104,14 +99,14 @@ func (c *converter) value(n *yaml.Node, depth int) {
 		for i := 0; i < len(n.Content); i += 2 {
 			c.comma(i)
 			c.key(n.Content[i])
-			c.value(n.Content[i+1], depth+1)
+			c.value(n.Content[i+1])
 		}
 		c.json = append(c.json, '}')
 	case yaml.SequenceNode:
 		c.write(n, "[")
 		for i, item := range n.Content {
 			c.comma(i)
-			c.value(item, depth+1)
+			c.value(item)
 		}
 		c.json = append(c.json, ']')
 	default:
