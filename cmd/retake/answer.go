@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"slices"
@@ -28,6 +27,11 @@ var answerCommand = command{
 			"done|not_done|run_again|nobody_knows",
 		"answer [-store STORE] [-reason TEXT] [-arguments JSON] [-policy JSON] [-by NAME] SESSION CALL go_on|end",
 	},
+	flags: `
+-reason TEXT     TEXT that the model is told with a refusal
+-arguments JSON  make the call with these arguments, as JSON
+-result JSON     what the call returned, as JSON
+-policy JSON     go on with these settings over the run's policy, as JSON`,
 	about: `
 Puts an answer into the inbox of a session. The process that has the run takes it within a second; a run
 that is left takes it when it is resumed. SESSION and CALL are those of "retake pending". The first answer
@@ -49,36 +53,32 @@ The exit status is 1 for an answer that is not taken: the question is answered, 
 // recipient is a session in a store, and who speaks to it.
 type recipient struct {
 	unsealing
-	store, session, by string
-}
-
-func (t *recipient) declare(fs *flag.FlagSet) {
-	usage := "the session is in `STORE`, by default $RETAKE_STORE or the current folder"
-	fs.StringVar(&t.store, "store", "", usage)
-	fs.StringVar(&t.by, "by", "", "`NAME` is who says so, by default $USER")
+	Store   string `flag:"store"`
+	By      string `flag:"by"`
+	session string
 }
 
 // take takes the store, if it is there, and the session from arguments of which more follow. want are their
 // names.
 func (t *recipient) take(args []string, more int, want string) ([]string, error) {
 	switch n := len(args) - more; {
-	case n == 2 && t.store != "":
+	case n == 2 && t.Store != "":
 		return nil, misused("the store is given twice: %s and -store %s: besides it give %s", shown(args[0]),
-			shown(t.store), want)
+			shown(t.Store), want)
 	case n == 2:
-		t.store, args = args[0], args[1:]
+		t.Store, args = args[0], args[1:]
 	case n != 1:
 		return nil, misused("give %s, not %s", want, several.Of(len(args), "argument"))
 	}
 	t.session = args[0]
-	t.store = cmp.Or(t.store, os.Getenv("RETAKE_STORE"), ".")
-	t.by = cmp.Or(t.by, os.Getenv("USER"))
-	return args[1:], areStores(t.store)
+	t.Store = cmp.Or(t.Store, os.Getenv("RETAKE_STORE"), ".")
+	t.By = cmp.Or(t.By, os.Getenv("USER"))
+	return args[1:], areStores(t.Store)
 }
 
 // put opens the store and speaks to the session. A refusal of what is said is the answer no.
 func (t *recipient) put(e *env, say func(context.Context, inbox.Store) error) error {
-	store, err := e.openInbox(t.store, false)
+	store, err := e.openInbox(t.Store, false)
 	if err == nil {
 		err = say(context.Background(), store)
 	}
@@ -87,7 +87,7 @@ func (t *recipient) put(e *env, say func(context.Context, inbox.Store) error) er
 		return errNotOK
 	}
 	if errors.Is(err, journal.ErrNoRun) {
-		return fmt.Errorf("%w in the store %s: -store names another", err, shown(t.store))
+		return fmt.Errorf("%w in the store %s: -store names another", err, shown(t.Store))
 	}
 	return err
 }
@@ -95,25 +95,19 @@ func (t *recipient) put(e *env, say func(context.Context, inbox.Store) error) er
 // answer is one call of the command.
 type answer struct {
 	recipient
-	call                      string
-	verdict                   machine.Ruling
-	reason, arguments, result string
-	policy                    string
-	layer                     *policy.Layer
+	Reason    string `flag:"reason"`
+	Arguments string `flag:"arguments"`
+	Result    string `flag:"result"`
+	Policy    string `flag:"policy"`
+	call      string
+	verdict   machine.Ruling
+	layer     *policy.Layer
 }
 
 var verdicts = []machine.Ruling{
 	machine.Approve, machine.Refuse,
 	machine.WasDone, machine.WasNotDone, machine.RunAgain, machine.NobodyKnows,
 	machine.GoOn, machine.EndRun,
-}
-
-func (a *answer) declare(fs *flag.FlagSet) {
-	a.recipient.declare(fs)
-	fs.StringVar(&a.reason, "reason", "", "`TEXT` that the model is told with a refusal")
-	fs.StringVar(&a.arguments, "arguments", "", "make the call with these arguments, as `JSON`")
-	fs.StringVar(&a.result, "result", "", "what the call returned, as `JSON`")
-	fs.StringVar(&a.policy, "policy", "", "go on with these settings over the run's policy, as `JSON`")
 }
 
 func (a *answer) take(args []string) error {
@@ -125,14 +119,14 @@ func (a *answer) take(args []string) error {
 	if !slices.Contains(verdicts, a.verdict) {
 		return misused("%q is no verdict: give one of %q", rest[1], verdicts)
 	}
-	for _, given := range [][2]string{{"arguments", a.arguments}, {"result", a.result}} {
+	for _, given := range [][2]string{{"arguments", a.Arguments}, {"result", a.Result}} {
 		if text := given[1]; text != "" && !json.Valid([]byte(text)) {
 			return misused("-%s: it is not JSON", given[0])
 		}
 	}
-	if a.policy != "" {
+	if a.Policy != "" {
 		a.layer = new(policy.Layer)
-		if err := json.Unmarshal([]byte(a.policy), a.layer); err != nil {
+		if err := json.Unmarshal([]byte(a.Policy), a.layer); err != nil {
 			return misused("-policy: %v", err)
 		}
 	}
@@ -141,8 +135,8 @@ func (a *answer) take(args []string) error {
 
 func (a *answer) run(e *env) error {
 	r := machine.Response{
-		Question: a.call, Verdict: a.verdict, Words: a.reason, By: a.by, At: time.Now(),
-		Arguments: json.RawMessage(a.arguments), Result: json.RawMessage(a.result), Policy: a.layer,
+		Question: a.call, Verdict: a.verdict, Words: a.Reason, By: a.By, At: time.Now(),
+		Arguments: json.RawMessage(a.Arguments), Result: json.RawMessage(a.Result), Policy: a.layer,
 	}
 	return a.put(e, func(ctx context.Context, store inbox.Store) error {
 		err := inbox.Answer(ctx, store, a.session, r)

@@ -2,7 +2,7 @@ package main
 
 import (
 	"cmp"
-	"flag"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -24,6 +24,10 @@ var checkCommand = command{
 		"check -corpus FILE [-cut SHARE] [-policy FILE] [-fail-on none|unreadable|any] [-json]",
 		"check -policy FILE [-json]",
 	},
+	flags: `
+-tool TOOL.json  check replies against the tools of TOOL.json
+-corpus FILE     check all replies of FILE
+-cut SHARE       keep only this SHARE of each text, above 0 and at most 1`,
 	about: `
 Reads the tool calls in a reply and checks their arguments, as a run with loop.Config.CallsOnly does. A reply
 is ok if it has at least one call and all of its calls can be used. No tool is run.
@@ -58,47 +62,47 @@ that the model would get.`,
 type check struct {
 	texts
 	failOn
-	tool, corpus, policy string
-	cut                  float64
+	Tool   string `flag:"tool"`
+	Corpus string `flag:"corpus"`
+	Policy string `flag:"policy"`
+	Cut    share  `flag:"cut"`
 }
 
-func (c *check) declare(fs *flag.FlagSet) {
-	fs.StringVar(&c.tool, "tool", "", "check replies against the tools of `TOOL.json`")
-	fs.StringVar(&c.corpus, "corpus", "", "check all replies of `FILE`")
-	declarePolicy(fs, &c.policy)
-	fs.Func("cut", "keep only this `SHARE` of each text, above 0 and at most 1", func(s string) error {
-		share, err := strconv.ParseFloat(s, 64)
-		if c.cut = share; err != nil || !(share > 0 && share <= 1) {
-			return fmt.Errorf("give a share above 0 and at most 1, such as 0.8")
-		}
-		return nil
-	})
-	c.failOn.declare(fs)
+// share is the value of -cut.
+type share float64
+
+// Set reads a share.
+func (s *share) Set(text string) error {
+	given, err := strconv.ParseFloat(text, 64)
+	if *s = share(given); err != nil || !(given > 0 && given <= 1) {
+		return errors.New("give a share above 0 and at most 1, such as 0.8")
+	}
+	return nil
 }
 
 func (c *check) run(e *env) error {
 	switch {
-	case c.tool == "" && c.corpus == "" && c.policy == "":
+	case c.Tool == "" && c.Corpus == "" && c.Policy == "":
 		return misused("-tool, -corpus or -policy is missing: " +
 			"give -tool TOOL.json and a reply on standard input, -corpus FILE, or a -policy to check")
-	case c.tool == "" && len(c.places) > 0 && c.places[0].path != standardInput:
+	case c.Tool == "" && len(c.places) > 0 && c.places[0].path != standardInput:
 		return misused("%s is a reply: give -tool TOOL.json to check it against, or leave it out",
 			c.places[0])
-	case c.tool != "" && c.corpus != "":
+	case c.Tool != "" && c.Corpus != "":
 		return misused("-tool and -corpus exclude each other: a corpus brings its own tools")
-	case c.when != "" && c.corpus == "":
+	case c.FailOn != "" && c.Corpus == "":
 		return misused("-fail-on is for -corpus: give -corpus FILE, or leave -fail-on out")
-	case c.cut != 0 && c.corpus == "":
+	case c.Cut != 0 && c.Corpus == "":
 		return misused("-cut is for -corpus: give -corpus FILE, or leave -cut out")
 	}
-	from, err := readPolicy("-policy", c.policy)
+	from, err := readPolicy("-policy", c.Policy)
 	if err != nil {
 		return err
 	}
 	switch {
-	case c.corpus != "":
+	case c.Corpus != "":
 		return c.runCorpus(e, &from.set)
-	case c.tool != "":
+	case c.Tool != "":
 		return c.runReply(e, &from.set)
 	}
 	return c.runPolicy(e, &from.set)
@@ -107,7 +111,7 @@ func (c *check) run(e *env) error {
 // runPolicy names the error classes of a valid policy that are the user's own, and shows what it resolves to.
 func (c *check) runPolicy(e *env, p *policy.Set) error {
 	own := p.OwnClasses()
-	if c.json {
+	if c.JSON {
 		return e.json(map[string]any{"ok": true, "own_classes": append([]fault.Class{}, own...),
 			"resolved": resolve(*p)})
 	}
@@ -122,7 +126,7 @@ func (c *check) runPolicy(e *env, p *policy.Set) error {
 }
 
 func (c *check) runReply(e *env, p *policy.Set) error {
-	tools, err := readTools("-tool", c.tool)
+	tools, err := readTools("-tool", c.Tool)
 	if err != nil {
 		return err
 	}
@@ -150,13 +154,13 @@ func (c *check) runReply(e *env, p *policy.Set) error {
 
 func (c *check) runCorpus(e *env, p *policy.Set) error {
 	var sum corpus.Tally
-	for q, err := range questions(c.corpus) {
+	for q, err := range questions(c.Corpus) {
 		if err != nil {
 			return err
 		}
-		if c.cut != 0 {
+		if c.Cut != 0 {
 			for n, r := range q.Replies {
-				q.Replies[n].Text = cutText(r.Text, c.cut)
+				q.Replies[n].Text = cutText(r.Text, float64(c.Cut))
 			}
 		}
 		verdicts, err := corpus.Check(q, p)
@@ -171,7 +175,7 @@ func (c *check) runCorpus(e *env, p *policy.Set) error {
 			}
 		}
 	}
-	if !c.json {
+	if !c.JSON {
 		e.printf("\n%s\n", sum)
 	}
 	return c.failed()
@@ -193,7 +197,7 @@ type corpusVerdict struct {
 
 // writeLine writes a verdict as one line.
 func (c *check) writeLine(e *env, v corpusVerdict) error {
-	if c.json {
+	if c.JSON {
 		return e.json(v)
 	}
 	var what []string

@@ -3,11 +3,10 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop/machine"
@@ -19,6 +18,9 @@ var classifyCommand = command{
 	summary: "classifies a provider's error: whether a retry may help, and what to tell a user",
 	example: "retake classify -status 429 body.json",
 	usage:   []string{"classify [-status N] [-provider NAME] [-now T] [-json] [ERROR...]"},
+	flags: `
+-status N       the HTTP status N that the error came with
+-provider NAME  whose error it is: a NAME such as groq`,
 	about: `
 ERROR is a file, a folder of files, or standard input with what a provider sent, in one of three forms:
 
@@ -42,20 +44,21 @@ in a journal.`,
 
 type classify struct {
 	texts
-	now      time.Time
-	status   int
-	provider string
+	Now      moment     `flag:"now"`
+	Status   httpStatus `flag:"status"`
+	Provider string     `flag:"provider"`
 }
 
-func (c *classify) declare(fs *flag.FlagSet) {
-	declareNow(fs, &c.now)
-	fs.Func("status", "the HTTP status `N` that the error came with", func(s string) (err error) {
-		if c.status, err = strconv.Atoi(s); err != nil || c.status < 100 || c.status > 999 {
-			return fmt.Errorf("give a status of three digits, such as 429")
-		}
-		return nil
-	})
-	fs.StringVar(&c.provider, "provider", "", "whose error it is: a `NAME` such as groq")
+// httpStatus is the value of -status.
+type httpStatus int
+
+// Set reads a status.
+func (s *httpStatus) Set(text string) error {
+	n, err := strconv.Atoi(text)
+	if *s = httpStatus(n); err != nil || n < 100 || n > 999 {
+		return errors.New("give a status of three digits, such as 429")
+	}
+	return nil
 }
 
 func (c *classify) run(e *env) error {
@@ -69,7 +72,7 @@ func (c *classify) run(e *env) error {
 			if err != nil {
 				return err
 			}
-			r.Now = responseTime(c.now, r.Headers)
+			r.Now = responseTime(c.Now.Time, r.Headers)
 			return tell(name, fault.Classify(r))
 		},
 		event: func(name string, ev *machine.Event) (bool, error) {
@@ -104,28 +107,28 @@ func recordedVerdict(f fault.Failure) fault.Verdict {
 func (c *classify) read(text []byte) (r fault.Response, err error) {
 	trimmed := bytes.TrimSpace(text)
 	switch {
-	case len(trimmed) == 0 && c.status == 0:
+	case len(trimmed) == 0 && c.Status == 0:
 		return r, fmt.Errorf("it is empty: give an error, or its -status")
 	case bytes.HasPrefix(trimmed, []byte("HTTP/")):
 		r.Headers, r.Body, _ = splitResponse(trimmed)
 		if words := strings.Fields(string(trimmed[:min(len(trimmed), 64)])); len(words) > 1 {
 			r.Status, _ = strconv.Atoi(words[1])
 		}
-	case bytes.HasPrefix(trimmed, []byte("{")) && (c.status == 0 || json.Valid(trimmed)):
+	case bytes.HasPrefix(trimmed, []byte("{")) && (c.Status == 0 || json.Valid(trimmed)):
 		if r, err = fault.ReadResponse(trimmed); err != nil {
 			return r, err
 		}
 	default:
 		r.Body = text
 	}
-	if c.status != 0 && r.Status != 0 && r.Status != c.status {
-		return r, misused("-status is %d, and the error says %d: leave one of them out", c.status, r.Status)
+	if c.Status != 0 && r.Status != 0 && r.Status != int(c.Status) {
+		return r, misused("-status is %d, and the error says %d: leave one of them out", c.Status, r.Status)
 	}
-	if c.status != 0 {
-		r.Status = c.status
+	if c.Status != 0 {
+		r.Status = int(c.Status)
 	}
-	if c.provider != "" {
-		r.Provider = c.provider
+	if c.Provider != "" {
+		r.Provider = c.Provider
 	}
 	return r, nil
 }

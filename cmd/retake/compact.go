@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -18,6 +17,8 @@ var compactCommand = command{
 	summary: "replaces journals by their snapshots, which lose the history",
 	example: "retake compact runs/order-42.jsonl",
 	usage:   []string{"compact [-key FILE] [-keep-ids AGE] JOURNAL..."},
+	flags: `
+-keep-ids AGE  drop the ends of requests and actions with an ID that are older than AGE`,
 	about: `
 Replaces each journal by a snapshot of its session. The session continues from it, and what follows still
 replays. The history is lost: prompts, replies and decisions. A journal that a process writes to, one
@@ -33,17 +34,12 @@ either (DIR#ID, FILE#ID).`,
 
 type compact struct {
 	journals
-	keepIDs time.Duration
-}
-
-func (c *compact) declare(fs *flag.FlagSet) {
-	c.declareKey(fs)
-	usage := "drop the ends of requests and actions with an ID that are older than `AGE`"
-	fs.Func("keep-ids", usage, age(&c.keepIDs))
+	keyed
+	KeepIDs age `flag:"keep-ids"`
 }
 
 func (c *compact) run(e *env) error {
-	key, err := readKey(c.key)
+	key, err := readKey(c.Key)
 	if err != nil {
 		return err
 	}
@@ -67,8 +63,8 @@ func (c *compact) one(e *env, p place, key []byte) error {
 	if err != nil {
 		return err
 	}
-	ctx, keep := context.Background(), journal.Retention{Older: c.keepIDs}
-	if c.keepIDs == 0 {
+	ctx, keep := context.Background(), journal.Retention{Older: time.Duration(c.KeepIDs)}
+	if c.KeepIDs == 0 {
 		return journal.Compact(ctx, store, session, key)
 	}
 	return journal.CompactKeeping(ctx, store, session, key, keep, time.Now())

@@ -44,7 +44,7 @@ func (c *completion) run(e *env) error {
 	var all []shellCommand
 	for _, c := range commands() {
 		one := shellCommand{Name: c.name, Summary: c.summary}
-		c.flags(c.task()).VisitAll(func(f *flag.Flag) {
+		c.flagSet(c.task()).VisitAll(func(f *flag.Flag) {
 			what, usage := flag.UnquoteUsage(f)
 			one.Flags = append(one.Flags, shellFlag{f.Name, usage, what})
 		})

@@ -3,9 +3,9 @@ package main
 import (
 	"cmp"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -25,6 +25,11 @@ var delaysCommand = command{
 	usage: []string{
 		"delays -policy FILE|preset:NAME [-code CODE] [-tool NAME] [-seed S] [-attempts N] [-json]",
 	},
+	flags: `
+-code CODE   what failed: a CODE such as llm-rate-limit or RATE_LIMITED, or a class
+-tool NAME   the tool of this NAME and its layer of the file
+-seed S      draw the jitter from the seed S; without it, show the waits before jitter
+-attempts N  as if the policy allowed N attempts`,
 	about: `
 Shows the wait after each failed attempt except the last.
 
@@ -43,30 +48,33 @@ absent without -seed. Milliseconds are exact decimals.`,
 
 type delays struct {
 	jsonAnswer
-	policy, code, tool, seed string
-	attempts                 int
+	Policy   string   `flag:"policy"`
+	Code     string   `flag:"code"`
+	Tool     string   `flag:"tool"`
+	Seed     string   `flag:"seed"`
+	Attempts attempts `flag:"attempts"`
 }
 
-func (d *delays) declare(fs *flag.FlagSet) {
-	declarePolicy(fs, &d.policy)
-	fs.StringVar(&d.code, "code", "",
-		"what failed: a `CODE` such as llm-rate-limit or RATE_LIMITED, or a class")
-	fs.StringVar(&d.tool, "tool", "", "the tool of this `NAME` and its layer of the file")
-	fs.StringVar(&d.seed, "seed", "",
-		"draw the jitter from the seed `S`; without it, show the waits before jitter")
-	fs.Func("attempts", "as if the policy allowed `N` attempts", func(s string) (err error) {
-		d.attempts, err = count(s, maxDelays+1)
-		return err
-	})
-}
+// attempts is the value of -attempts.
+type attempts int
 
-// count reads a whole number of at least 1.
-func count(s string, limit int) (int, error) {
-	n, err := strconv.Atoi(s)
+// Set reads a number of attempts.
+func (a *attempts) Set(text string) error { return countInto(a, text, maxDelays+1) }
+
+// count is the value of a flag that counts.
+type count int
+
+// Set reads a count.
+func (c *count) Set(text string) error { return countInto(c, text, math.MaxInt32) }
+
+// countInto reads a whole number of at least 1.
+func countInto[N ~int](to *N, text string, limit int) error {
+	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > limit {
-		return 0, fmt.Errorf("give a whole number from 1 to %d", limit)
+		return fmt.Errorf("give a whole number from 1 to %d", limit)
 	}
-	return n, nil
+	*to = N(n)
+	return nil
 }
 
 // maxDelays is the most waits that are shown.
@@ -91,10 +99,10 @@ type delay struct {
 }
 
 func (d *delays) run(e *env) error {
-	if d.policy == "" {
+	if d.Policy == "" {
 		return misused("-policy is missing: give a file, or preset:NAME")
 	}
-	from, err := readPolicy("-policy", d.policy)
+	from, err := readPolicy("-policy", d.Policy)
 	if err != nil {
 		return err
 	}
@@ -102,16 +110,16 @@ func (d *delays) run(e *env) error {
 	if err != nil {
 		return err
 	}
-	if _, layered := from.set.Tools[d.tool]; d.tool != "" && !layered && plane == fault.Correction {
-		e.note("-policy has no layer for the tool %q: these are the waits of a tool without one", d.tool)
+	if _, layered := from.set.Tools[d.Tool]; d.Tool != "" && !layered && plane == fault.Correction {
+		e.note("-policy has no layer for the tool %q: these are the waits of a tool without one", d.Tool)
 	}
 	rows, err := d.rows(p, class, plane)
 	if err != nil {
 		return err
 	}
 	d.warn(e, p, class, rows)
-	if d.json {
-		return e.json(schedule{d.policy, d.seed, rows, millis(total(rows))})
+	if d.JSON {
+		return e.json(schedule{d.Policy, d.Seed, rows, millis(total(rows))})
 	}
 	d.chart(e, p, class, rows)
 	return nil
@@ -122,13 +130,13 @@ func (d *delays) resolve(from policies) (
 	p policy.RetryPolicy, class fault.Class, plane fault.Plane, err error,
 ) {
 	set, isPreset, plane := from.set, from.plane != "", cmp.Or(from.plane, fault.Correction)
-	if isPreset && d.tool != "" {
+	if isPreset && d.Tool != "" {
 		return p, "", "", misused("-tool: a preset has no layers: give -policy a file")
 	}
-	if d.tool == "" {
+	if d.Tool == "" {
 		set.Answer = policy.Layer{}
 	}
-	p = set.Policy(policy.Target{Plane: plane, Tool: d.tool})
+	p = set.Policy(policy.Target{Plane: plane, Tool: d.Tool})
 	if class, err = d.class(p); err != nil || isPreset || class.Plane() != fault.Transport {
 		return p, class, plane, err
 	}
@@ -140,22 +148,22 @@ func (d *delays) resolve(from policies) (
 
 // class is the class that -code names: in one of the vocabularies, or in the policy.
 func (d *delays) class(p policy.RetryPolicy) (fault.Class, error) {
-	own := fault.Class(d.code)
-	if _, based := p.Bases[own]; d.code == "" || based || p.Retries(own) {
+	own := fault.Class(d.Code)
+	if _, based := p.Bases[own]; d.Code == "" || based || p.Retries(own) {
 		return own, nil
 	}
-	if class, ok := fault.ParseName(d.code); ok {
+	if class, ok := fault.ParseName(d.Code); ok {
 		return class, nil
 	}
 	return "", misused("-code: %q is no code of any vocabulary, and no class of the policy: "+
-		"give one such as rate_limit, llm-timeout or NETWORK_ERROR", d.code)
+		"give one such as rate_limit, llm-timeout or NETWORK_ERROR", d.Code)
 }
 
 func (d *delays) rows(p policy.RetryPolicy, class fault.Class, plane fault.Plane) ([]delay, error) {
 	attempts := p.MaxAttempts
 	switch {
-	case d.attempts > 0:
-		attempts = d.attempts
+	case d.Attempts > 0:
+		attempts = int(d.Attempts)
 	case attempts == policy.Unlimited:
 		return nil, misused("-attempts is missing: the policy's attempts are unlimited: say how many to show")
 	case attempts > maxDelays+1:
@@ -166,7 +174,7 @@ func (d *delays) rows(p policy.RetryPolicy, class fault.Class, plane fault.Plane
 	if plane == fault.Transport {
 		number = 0
 	}
-	key, waits := machine.JitterKey(d.seed, number, d.tool, plane), p.BackoffOf(class)
+	key, waits := machine.JitterKey(d.Seed, number, d.Tool, plane), p.BackoffOf(class)
 	rows := make([]delay, attempts-1)
 	for n := range rows {
 		wait := waits.After(n+1, key)
@@ -178,7 +186,7 @@ func (d *delays) rows(p policy.RetryPolicy, class fault.Class, plane fault.Plane
 
 // warn says so if the policy would not make these waits.
 func (d *delays) warn(e *env, p policy.RetryPolicy, class fault.Class, rows []delay) {
-	if d.code != "" && !p.Retries(class) {
+	if d.Code != "" && !p.Retries(class) {
 		e.note("the policy does not retry %s: these are the waits it would make if it did", class)
 	}
 	if p.OptOut {
@@ -234,16 +242,16 @@ func (d *delays) chart(e *env, p policy.RetryPolicy, class fault.Class, rows []d
 }
 
 func (d *delays) title(class fault.Class, attempts int, jittered bool) string {
-	parts := []string{d.policy}
-	if d.tool != "" {
-		parts = append(parts, "tool "+d.tool)
+	parts := []string{d.Policy}
+	if d.Tool != "" {
+		parts = append(parts, "tool "+d.Tool)
 	}
 	if class != "" {
 		parts = append(parts, string(class))
 	}
 	parts = append(parts, several.Of(attempts, "attempt"))
-	if d.seed != "" {
-		parts = append(parts, fmt.Sprintf("seed %q", d.seed))
+	if d.Seed != "" {
+		parts = append(parts, fmt.Sprintf("seed %q", d.Seed))
 	} else if jittered {
 		parts = append(parts, "before jitter")
 	}

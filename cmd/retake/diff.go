@@ -1,7 +1,6 @@
 package main
 
 import (
-	"flag"
 	"strings"
 
 	"github.com/retake-go/retake/internal/several"
@@ -13,6 +12,8 @@ var diffCommand = command{
 	summary: "compares two journals: their configs, and the first step that differs",
 	example: "retake diff before.jsonl after.jsonl",
 	usage:   []string{"diff [-ignore-seed] [-json] JOURNAL JOURNAL"},
+	flags: `
+-ignore-seed  compare neither seeds nor the lengths of waits`,
 	about: `
 Compares the config of each run (policy, templates, schemas of tools, seed), and then its steps up to the
 first that differs. Observed times and notes are not compared. One of the two may be - for standard input.
@@ -26,12 +27,8 @@ JSON: {"steps", "headers", "step"}. "steps" is the number of equal steps.`,
 type diff struct {
 	jsonAnswer
 	unsealing
-	a, b place
-	how  journal.Diffing
-}
-
-func (d *diff) declare(fs *flag.FlagSet) {
-	fs.BoolVar(&d.how.IgnoreSeed, "ignore-seed", false, "compare neither seeds nor the lengths of waits")
+	IgnoreSeed bool `flag:"ignore-seed"`
+	a, b       place
 }
 
 func (d *diff) take(args []string) error {
@@ -63,12 +60,12 @@ func (d *diff) run(e *env) error {
 		return err
 	}
 	defer b.Close()
-	found, err := journal.Diff(a, b, d.how)
+	found, err := journal.Diff(a, b, journal.Diffing{IgnoreSeed: d.IgnoreSeed})
 	if err != nil {
 		return err
 	}
 	switch {
-	case d.json:
+	case d.JSON:
 		err = e.json(found)
 	case found.Same():
 		e.printf("%s  %s\n", e.green("same"), several.Of(found.Steps, "step"))

@@ -2,29 +2,29 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"slices"
 )
 
 // failOn says which replies or sessions of a corpus make the exit status 1. The zero value is any.
 type failOn struct {
-	when            string
+	FailOn          failing `flag:"fail-on"`
 	bad, unreadable int
+}
+
+// failing is the value of -fail-on.
+type failing string
+
+// Set reads what fails.
+func (f *failing) Set(text string) error {
+	if *f = failing(text); !slices.Contains([]string{"none", "unreadable", "any"}, text) {
+		return errors.New("give none, unreadable or any")
+	}
+	return nil
 }
 
 const failOnAbout = `The exit status is 1 if a reply is refused or a session is exhausted;
 all output is written before. With -fail-on unreadable it is 1 only if something could not be read: no call, a
 reply that was cut off, arguments that are no JSON. With -fail-on none it is 0.`
-
-func (f *failOn) declare(fs *flag.FlagSet) {
-	usage := "exit with status 1 on `WHAT`: none, unreadable or any (the default)"
-	fs.Func("fail-on", usage, func(s string) error {
-		if f.when = s; !slices.Contains([]string{"none", "unreadable", "any"}, s) {
-			return errors.New("give none, unreadable or any")
-		}
-		return nil
-	})
-}
 
 func (f *failOn) count(ok, unreadable bool) {
 	if !ok {
@@ -37,7 +37,7 @@ func (f *failOn) count(ok, unreadable bool) {
 
 // failed returns the error of the exit status.
 func (f *failOn) failed() error {
-	if failed := map[string]int{"": f.bad, "any": f.bad, "unreadable": f.unreadable}; failed[f.when] > 0 {
+	if failed := map[failing]int{"": f.bad, "any": f.bad, "unreadable": f.unreadable}; failed[f.FailOn] > 0 {
 		return errNotOK
 	}
 	return nil

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"slices"
@@ -18,8 +17,11 @@ import (
 type journals struct {
 	unsealing
 	places []place
-	// key names the file of the secret key.
-	key string
+}
+
+// keyed is a part of tasks that need the secret key of redacted journals, whose file it names.
+type keyed struct {
+	Key string `flag:"key"`
 }
 
 const journalArgs = "JOURNAL is a file, a directory of files *.jsonl, a SQLite database, " +
@@ -33,21 +35,18 @@ func (j *journals) take(args []string) (err error) {
 	return err
 }
 
-// declareKey declares the flag of the secret key.
-func (j *journals) declareKey(fs *flag.FlagSet) {
-	fs.StringVar(&j.key, "key", "", "the secret key that redacted journals were written with: `FILE`")
-}
-
 // outermost leaves out the sessions of agents, because what they used is in the runs around them, too. If
 // there are no others, they stay.
-func (j *journals) outermost(e *env) {
+func (e *env) outermost(all []place) []place {
 	isAgent := func(p place) bool { return !p.once() && e.isAgent(p) }
-	outer := slices.DeleteFunc(slices.Clone(j.places), isAgent)
-	if agents := len(j.places) - len(outer); agents > 0 && len(outer) > 0 {
-		e.note("%s of agents left out: what they used counts in the runs around them",
-			several.Of(agents, "session"))
-		j.places = outer
+	outer := slices.DeleteFunc(slices.Clone(all), isAgent)
+	agents := len(all) - len(outer)
+	if agents == 0 || len(outer) == 0 {
+		return all
 	}
+	e.note("%s of agents left out: what they used counts in the runs around them",
+		several.Of(agents, "session"))
+	return outer
 }
 
 // isAgent reports whether a journal is that of an agent in another run. What cannot be read is told later.
@@ -81,14 +80,15 @@ func readKey(path string) ([]byte, error) {
 	return key, nil
 }
 
-// each calls work for every journal, and use with the result. It ends at the first error of use.
-func each[T any](e *env, j *journals, work func(in io.Reader, key []byte) (T, error),
+// each calls work for every journal, with the secret key in a file, and use with the result. It ends at the
+// first error of use.
+func each[T any](e *env, places []place, keyFile string, work func(in io.Reader, key []byte) (T, error),
 	use func(p place, result T, err error) error) error {
-	key, err := readKey(j.key)
+	key, err := readKey(keyFile)
 	if err != nil {
 		return err
 	}
-	for _, p := range j.places {
+	for _, p := range places {
 		var result T
 		in, err := e.open(p)
 		if err == nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net/textproto"
@@ -21,6 +20,8 @@ var limitsCommand = command{
 	summary: "shows what the headers of a response say about rate limits",
 	example: "curl -sI https://api.example.com/v1/models | retake limits",
 	usage:   []string{"limits [-now T] [-provider NAME] [-json] [HEADERS...]"},
+	flags: `
+-provider NAME  whose headers they are: a NAME such as groq`,
 	about: `
 HEADERS is a file, a folder of files, or standard input with the headers of a response, one "Name: value" a
 line, in any case and order. A status line before them is skipped. A body may follow after an empty line; a
@@ -42,27 +43,22 @@ with "file" as FILE:LINE for a failure in a journal.`,
 
 type limits struct {
 	texts
-	now      time.Time
-	provider string
+	Now      moment `flag:"now"`
+	Provider string `flag:"provider"`
 }
 
-func (l *limits) declare(fs *flag.FlagSet) {
-	declareNow(fs, &l.now)
-	fs.StringVar(&l.provider, "provider", "", "whose headers they are: a `NAME` such as groq")
-}
+// moment is the value of -now.
+type moment struct{ time.Time }
 
-// declareNow declares -now.
-func declareNow(fs *flag.FlagSet, now *time.Time) {
-	usage := "the time `T` at which the response came: 2030-01-02T15:04:05Z, or seconds since the epoch"
-	fs.Func("now", usage, func(s string) (err error) {
-		if *now, err = time.Parse(time.RFC3339, s); err == nil {
-			return nil
-		}
-		if *now, err = httphint.Epoch(s); err == nil {
-			return nil
-		}
-		return errors.New("give a time such as 2030-01-02T15:04:05Z, or seconds since the epoch")
-	})
+// Set reads a time.
+func (m *moment) Set(text string) (err error) {
+	if m.Time, err = time.Parse(time.RFC3339, text); err == nil {
+		return nil
+	}
+	if m.Time, err = httphint.Epoch(text); err == nil {
+		return nil
+	}
+	return errors.New("give a time such as 2030-01-02T15:04:05Z, or seconds since the epoch")
 }
 
 func (l *limits) run(e *env) error {
@@ -87,8 +83,8 @@ func (l *limits) read(e *env, name string, text []byte) error {
 	for _, n := range strange {
 		e.note("%sline %d is no header and was skipped: want \"Name: value\"", l.prefix(name), n)
 	}
-	now := responseTime(l.now, headers)
-	r := ratelimit.Response{Provider: l.provider, Headers: headers, Body: body, At: now}
+	now := responseTime(l.Now.Time, headers)
+	r := ratelimit.Response{Provider: l.Provider, Headers: headers, Body: body, At: now}
 	return l.tell(e, name, r.Limits())
 }
 

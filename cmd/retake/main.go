@@ -4,7 +4,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -51,12 +50,6 @@ func newTask[T any, P interface {
 	return P(new(T))
 }
 
-// declarer is a task with flags of its own.
-type declarer interface {
-	// declare declares the flags. They set the fields of the task.
-	declare(fs *flag.FlagSet)
-}
-
 // taker is a task with arguments besides its flags.
 type taker interface {
 	// take is called once after the flags were parsed. Its error is a misuse.
@@ -73,6 +66,8 @@ type command struct {
 	example string
 	// usage has one line for each way to call it, without "retake".
 	usage []string
+	// flags is the table of its flags but those of sharedFlags: see [command.usages].
+	flags string
 	about string
 	task  func() task
 }
@@ -136,7 +131,7 @@ func didYouMean(word string, known []string) string {
 // perform parses the flags and arguments of a command and runs it.
 func perform(e *env, c command, args []string) error {
 	t := c.task()
-	fs := c.flags(t)
+	fs := c.flagSet(t)
 	rest, err := parse(fs, args)
 	if errors.Is(err, flag.ErrHelp) {
 		e.print(c.help(fs))
@@ -152,35 +147,12 @@ func perform(e *env, c command, args []string) error {
 			flagList(fs))
 	}
 	if err == nil {
-		e.keys, err = readSealKeys(t)
+		e.keys, err = readSealKeys(fs)
 	}
 	if err != nil {
 		return err
 	}
 	return t.run(e)
-}
-
-// flags are the flags of a command, which set the fields of t.
-func (c command) flags(t task) *flag.FlagSet {
-	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
-	fs.SetOutput(io.Discard)
-	if d, ok := t.(declarer); ok {
-		d.declare(fs)
-	}
-	if j, ok := t.(interface{ asJSON() *bool }); ok {
-		fs.BoolVar(j.asJSON(), "json", false, "write JSON")
-	}
-	declareSealKeys(t, fs)
-	return fs
-}
-
-// jsonAnswer is a part of tasks that can answer as JSON.
-type jsonAnswer struct{ json bool }
-
-func (j *jsonAnswer) asJSON() *bool { return &j.json }
-
-func declarePolicy(fs *flag.FlagSet, to *string) {
-	fs.StringVar(to, "policy", "", "the policy: a YAML or JSON `FILE`, or preset:NAME")
 }
 
 // flagFault says what is wrong with the flags, and suggests a flag for one that does not exist.

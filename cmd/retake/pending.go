@@ -49,14 +49,14 @@ func (p *pending) run(e *env) error {
 				}
 				fmt.Fprintf(e.err, "%s: %v\n", title(sessionIn(name, q.Session)), err)
 			case q.Answer != nil:
-			case p.json:
+			case p.JSON:
 				list = append(list, pendingOf(&q))
 			default:
 				e.printf("%s  %s  %s\n", plain(q.Session), plain(q.Call), plain(asked(&q)))
 			}
 		}
 	}
-	if p.json {
+	if p.JSON {
 		if err := e.json(map[string]any{"pending": list}); err != nil {
 			return err
 		}

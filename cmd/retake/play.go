@@ -3,11 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
-	"flag"
 	"fmt"
 	"iter"
 	"maps"
-	"math"
 	"os"
 	"slices"
 
@@ -25,6 +23,12 @@ var playCommand = command{
 		"play -corpus FILE [-policy FILE|preset:NAME] [-seed S] [-first N] [-journal DIR] [-sync WHEN]\n" +
 			"              [-fail-on none|unreadable|any] [-json]",
 	},
+	flags: `
+-corpus FILE  the questions and replies: FILE, one question a line
+-seed S       draw the jitter from the seed S; without it, from the id of each session
+-first N      only the first N questions
+-journal DIR  record each session in a file in DIR, and continue those that are there
+-sync WHEN    WHEN to sync records to the disk: never (the default), waits or records`,
 	about: `
 Plays each question of FILE as a session of its own, on a fake clock. Attempt k gets the k-th reply of the
 question, or of its "ladder", a list of indexes of replies. A session succeeds with the first reply whose
@@ -47,29 +51,21 @@ wait and prompt, and is the same on every machine. Without -seed each session dr
 type play struct {
 	jsonAnswer
 	failOn
-	corpus, policy, seed string
-	journal              string
-	sync                 journal.Sync
-	first                int
+	Corpus  string  `flag:"corpus"`
+	Policy  string  `flag:"policy"`
+	Seed    string  `flag:"seed"`
+	First   count   `flag:"first"`
+	Journal string  `flag:"journal"`
+	Sync    syncing `flag:"sync"`
 }
 
-func (p *play) declare(fs *flag.FlagSet) {
-	fs.StringVar(&p.corpus, "corpus", "", "the questions and replies: `FILE`, one question a line")
-	declarePolicy(fs, &p.policy)
-	fs.StringVar(&p.seed, "seed", "",
-		"draw the jitter from the seed `S`; without it, from the id of each session")
-	fs.Func("first", "only the first `N` questions", func(s string) (err error) {
-		p.first, err = count(s, math.MaxInt32)
-		return err
-	})
-	fs.StringVar(&p.journal, "journal", "",
-		"record each session in a file in `DIR`, and continue those that are there")
-	when := "`WHEN` to sync records to the disk: never (the default), waits or records"
-	fs.Func("sync", when, func(s string) error {
-		p.sync = journal.Sync(s)
-		return journal.Settings{Sync: p.sync}.Validate()
-	})
-	p.failOn.declare(fs)
+// syncing is the value of -sync.
+type syncing journal.Sync
+
+// Set reads when to sync.
+func (s *syncing) Set(text string) error {
+	*s = syncing(text)
+	return journal.Settings{Sync: journal.Sync(text)}.Validate()
 }
 
 func (p *play) run(e *env) error {
@@ -78,7 +74,7 @@ func (p *play) run(e *env) error {
 		return err
 	}
 	var sum corpus.Summary
-	for q, err := range questions(p.corpus) {
+	for q, err := range questions(p.Corpus) {
 		if err != nil {
 			return err
 		}
@@ -88,11 +84,11 @@ func (p *play) run(e *env) error {
 		}
 		p.count(run.Attempt > 0, run.Unreadable)
 		sum.Add(run)
-		if sum.Sessions == p.first {
+		if sum.Sessions == int(p.First) {
 			break
 		}
 	}
-	if p.json {
+	if p.JSON {
 		err = e.json(sum)
 	} else {
 		writeSummary(e, sum)
@@ -105,25 +101,25 @@ var newStore = func(dir string) journal.Store { return journal.Dir(dir) }
 
 // config is the config of the sessions.
 func (p *play) config() (cfg corpus.Config, err error) {
-	if p.corpus == "" {
+	if p.Corpus == "" {
 		return cfg, misused("-corpus is missing: give a file with one question a line, as JSON")
 	}
-	from, err := readPolicy("-policy", p.policy)
+	from, err := readPolicy("-policy", p.Policy)
 	if err != nil {
 		return cfg, err
 	}
-	cfg = corpus.Config{Policy: &from.set, Seed: p.seed}
-	if p.journal == "" {
-		if p.sync != "" {
+	cfg = corpus.Config{Policy: &from.set, Seed: p.Seed}
+	if p.Journal == "" {
+		if p.Sync != "" {
 			return cfg, misused("-sync is for -journal: give -journal DIR, or leave -sync out")
 		}
 		return cfg, nil
 	}
-	if info, err := os.Stat(p.journal); err == nil && !info.IsDir() {
+	if info, err := os.Stat(p.Journal); err == nil && !info.IsDir() {
 		return cfg, misused("-journal: %s is a file: give a directory; it is created if it does not exist",
-			p.journal)
+			p.Journal)
 	}
-	cfg.Journals, cfg.Settings.Sync = newStore(p.journal), cmp.Or(p.sync, journal.SyncNever)
+	cfg.Journals, cfg.Settings.Sync = newStore(p.Journal), cmp.Or(journal.Sync(p.Sync), journal.SyncNever)
 	return cfg, nil
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"strconv"
 	"strings"
@@ -13,32 +12,31 @@ import (
 
 // prices are those of the flag -price.
 type prices struct {
-	price  policy.Price
-	priced bool
+	Price priceList `flag:"price"`
 }
 
-func (p *prices) declare(fs *flag.FlagSet) {
-	usage := "what a million tokens cost: " +
-		"`LIST` of input=N, output=N, cache_read=N, cache_write=N, reasoning=N"
-	fs.Func("price", usage, p.readPrice)
+// priceList is the value of -price.
+type priceList struct {
+	policy.Price
+	given bool
 }
 
 // cost returns what tokens cost by the flag, or else own, in the unit of a [policy.Price].
 func (p *prices) cost(u message.Usage, own int64) int64 {
-	if p.priced {
-		return p.price.Cost(u).Micros()
+	if p.Price.given {
+		return p.Price.Cost(u).Micros()
 	}
 	return own
 }
 
-// readPrice reads a list such as input=3,output=15.
-func (p *prices) readPrice(list string) error {
-	p.priced = true
+// Set reads a list such as input=3,output=15.
+func (p *priceList) Set(list string) error {
+	p.given = true
 	parts := map[string]**int64{
-		"input": new(&p.price.Input), "output": new(&p.price.Output), "cache_read": &p.price.CacheRead,
-		"cache_write": &p.price.CacheWrite, "reasoning": &p.price.Reasoning,
+		"input": new(&p.Input), "output": new(&p.Output), "cache_read": &p.CacheRead,
+		"cache_write": &p.CacheWrite, "reasoning": &p.Reasoning,
 	}
-	given := map[string]bool{}
+	seen := map[string]bool{}
 	for _, one := range strings.Split(list, ",") {
 		name, text, _ := strings.Cut(strings.TrimSpace(one), "=")
 		price, err := micros(text)
@@ -48,14 +46,14 @@ func (p *prices) readPrice(list string) error {
 		case part == nil:
 			return fmt.Errorf("%q has no price: give input, output, cache_read, cache_write or reasoning",
 				name)
-		case given[name]:
+		case seen[name]:
 			return fmt.Errorf("%q stands twice: give one price", name)
 		case *part == nil:
 			*part = &price
 		default:
 			**part = price
 		}
-		given[name] = true
+		seen[name] = true
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -24,6 +23,12 @@ var pruneCommand = command{
 	summary: "deletes sessions whose runs ended long ago",
 	example: "retake prune runs/ -older 30d -keep failed",
 	usage:   []string{"prune [-keep STATES] [-keep-ids AGE] [-hashes FILE] [-dry-run] -older AGE STORE..."},
+	flags: `
+-older AGE     delete what ended longer ago than AGE
+-keep STATES   keep sessions in these STATES: done, failed
+-keep-ids AGE  keep sessions with the end of a request or an action with an ID, until AGE after it
+-hashes FILE   append the id and the hash of what is deleted to FILE
+-dry-run       say what would be deleted, and delete nothing`,
 	about: `
 Deletes the journals of sessions whose last run ended long ago. What stays: runs that have not ended, those
 that wait for a person, the agents within them, ends with calls in doubt, sessions with something in their
@@ -39,40 +44,35 @@ with a unit: 12h, 30d, 8w.`,
 
 type prune struct {
 	stores
-	older, keepIDs      time.Duration
-	keep, hashes        string
-	dry                 bool
+	Older               age    `flag:"older"`
+	Keep                string `flag:"keep"`
+	KeepIDs             age    `flag:"keep-ids"`
+	Hashes              string `flag:"hashes"`
+	DryRun              bool   `flag:"dry-run"`
 	deleted, kept, size int64
 }
 
-// age reads the value of a flag: a length of time, in days and weeks too.
-func age(to *time.Duration) func(text string) error {
-	return func(text string) (err error) {
-		for unit, hours := range map[string]int64{"d": 24, "w": 7 * 24} {
-			number, found := strings.CutSuffix(text, unit)
-			if n, err := strconv.ParseInt(number, 10, 32); found && err == nil && n >= 0 && n <= 36500 {
-				*to = time.Duration(n*hours) * time.Hour
-				return nil
-			}
-		}
-		if *to, err = time.ParseDuration(text); err != nil || *to < 0 {
-			return errors.New("give a number with a unit, such as 12h, 30d or 8w")
-		}
-		return nil
-	}
-}
+// age is a length of time as the value of a flag.
+type age time.Duration
 
-func (p *prune) declare(fs *flag.FlagSet) {
-	fs.Func("older", "delete what ended longer ago than `AGE`", age(&p.older))
-	fs.StringVar(&p.keep, "keep", "", "keep sessions in these `STATES`: done, failed")
-	usage := "keep sessions with the end of a request or an action with an ID, until `AGE` after it"
-	fs.Func("keep-ids", usage, age(&p.keepIDs))
-	fs.StringVar(&p.hashes, "hashes", "", "append the id and the hash of what is deleted to `FILE`")
-	fs.BoolVar(&p.dry, "dry-run", false, "say what would be deleted, and delete nothing")
+// Set reads a length of time, in days and weeks too.
+func (a *age) Set(text string) error {
+	for unit, hours := range map[string]int64{"d": 24, "w": 7 * 24} {
+		number, found := strings.CutSuffix(text, unit)
+		if n, err := strconv.ParseInt(number, 10, 32); found && err == nil && n >= 0 && n <= 36500 {
+			*a = age(time.Duration(n*hours) * time.Hour)
+			return nil
+		}
+	}
+	d, err := time.ParseDuration(text)
+	if *a = age(d); err != nil || d < 0 {
+		return errors.New("give a number with a unit, such as 12h, 30d or 8w")
+	}
+	return nil
 }
 
 func (p *prune) take(args []string) error {
-	if len(args) > 0 && p.older == 0 {
+	if len(args) > 0 && p.Older == 0 {
 		return misused("-older: give the age from which on sessions are deleted, " +
 			"more than 0, such as -older 30d")
 	}
@@ -80,8 +80,8 @@ func (p *prune) take(args []string) error {
 }
 
 func (p *prune) run(e *env) error {
-	keep := journal.Retention{Older: p.older, KeepIDs: p.keepIDs}
-	for state := range strings.SplitSeq(p.keep, ",") {
+	keep := journal.Retention{Older: time.Duration(p.Older), KeepIDs: time.Duration(p.KeepIDs)}
+	for state := range strings.SplitSeq(p.Keep, ",") {
 		if state != "" {
 			keep.Keep = append(keep.Keep, journal.SessionState(state))
 		}
@@ -100,7 +100,7 @@ func (p *prune) run(e *env) error {
 		err = errors.Join(err, hashes.Close())
 	}
 	verb := "deleted"
-	if p.dry {
+	if p.DryRun {
 		verb = "would be deleted"
 	}
 	e.printf("%s %s, %d bytes\n", several.Of(p.deleted, "session"), verb, p.size)
@@ -113,17 +113,17 @@ func (p *prune) run(e *env) error {
 // openHashes opens the file of what is deleted, or returns nil if there is none. It refuses a file of other
 // lines.
 func (p *prune) openHashes() (*os.File, error) {
-	if p.hashes == "" {
+	if p.Hashes == "" {
 		return nil, nil
 	}
-	end, err := endOfHashes(p.hashes)
+	end, err := endOfHashes(p.Hashes)
 	if err != nil {
 		return nil, misused("-hashes: %w", err)
 	}
-	if p.dry {
+	if p.DryRun {
 		return nil, nil
 	}
-	f, err := os.OpenFile(p.hashes, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	f, err := os.OpenFile(p.Hashes, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err == nil && end != "" && !strings.HasSuffix(end, "\n") {
 		_, err = f.WriteString("\n") // a prune that was killed left half of a line
 	}
@@ -205,7 +205,7 @@ func (p *prune) store(e *env, name string, keep journal.Retention, hashes *os.Fi
 			return false // nothing goes unnoted
 		}
 		going = one
-		return !p.dry
+		return !p.DryRun
 	})
 	gone()
 	return errors.Join(err, noted)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -33,10 +32,7 @@ code refuses a recorded event, "differs" is true and "error" says why.`,
 type replay struct {
 	jsonAnswer
 	journals
-}
-
-func (r *replay) declare(fs *flag.FlagSet) {
-	r.declareKey(fs)
+	keyed
 }
 
 // replayed is what came of one journal.
@@ -53,7 +49,7 @@ type replayed struct {
 
 func (r *replay) run(e *env) error {
 	var count struct{ ok, differs, bad int }
-	err := each(e, &r.journals, journal.Replay, func(p place, report journal.Report, err error) error {
+	err := each(e, r.places, r.Key, journal.Replay, func(p place, report journal.Report, err error) error {
 		one := replayedOf(p, report, err)
 		switch {
 		case one.OK:
@@ -63,7 +59,7 @@ func (r *replay) run(e *env) error {
 		default:
 			count.bad++
 		}
-		if r.json {
+		if r.JSON {
 			return e.json(one)
 		}
 		one.write(e)
@@ -72,7 +68,7 @@ func (r *replay) run(e *env) error {
 	if err != nil {
 		return err
 	}
-	if len(r.places) > 1 && !r.json {
+	if len(r.places) > 1 && !r.JSON {
 		e.printf("\n%d journals: %d as recorded, %d different, %d cannot be read\n",
 			len(r.places), count.ok, count.differs, count.bad)
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"time"
 
 	"github.com/retake-go/retake/journal/inbox"
@@ -14,6 +13,9 @@ var sayCommand = command{
 	summary: "says something to a run that is under way, in whatever process it is",
 	example: `retake say order-42 "Rather by train."`,
 	usage:   []string{"say [-store STORE] [-by NAME] [-stop] [-reset] SESSION TEXT"},
+	flags: `
+-stop   leave the model call that is under way, and open questions
+-reset  begin attempts and their budgets anew`,
 	about: `
 Puts a user's message into the inbox of a session. It enters the conversation before the next model call:
 within a second if a process has the run, when it is resumed otherwise. An answer that the model gives
@@ -27,27 +29,23 @@ as they are; -reset begins those of failed attempts anew. The store is named as 
 // say is one call of the command.
 type say struct {
 	recipient
-	words session.Words
-}
-
-func (s *say) declare(fs *flag.FlagSet) {
-	s.recipient.declare(fs)
-	fs.BoolVar(&s.words.Stop, "stop", false, "leave the model call that is under way, and open questions")
-	fs.BoolVar(&s.words.Reset, "reset", false, "begin attempts and their budgets anew")
+	Stop  bool `flag:"stop"`
+	Reset bool `flag:"reset"`
+	text  string
 }
 
 func (s *say) take(args []string) error {
 	rest, err := s.recipient.take(args, 1, "SESSION TEXT, the text in quotes")
 	if err == nil {
-		s.words.Text = rest[0]
+		s.text = rest[0]
 	}
 	return err
 }
 
 func (s *say) run(e *env) error {
-	s.words.By, s.words.At = s.by, time.Now()
+	words := session.Words{Text: s.text, By: s.By, At: time.Now(), Stop: s.Stop, Reset: s.Reset}
 	return s.put(e, func(ctx context.Context, store inbox.Store) error {
-		err := inbox.Say(ctx, store, s.session, s.words)
+		err := inbox.Say(ctx, store, s.session, words)
 		if err == nil {
 			e.printf("%s: it is told before the next model call\n", plain(s.session))
 		}

@@ -15,29 +15,21 @@ import (
 )
 
 // unsealing is a part of tasks that read sealed journals.
-type unsealing struct{ sealKeys string }
-
-func (u *unsealing) unseals() *string { return &u.sealKeys }
+type unsealing struct {
+	SealKeys string `flag:"seal-key"`
+}
 
 // sealKeysVar names the variable of the environment that has the keys themselves.
 const sealKeysVar = "RETAKE_SEAL_KEYS"
 
-// declareSealKeys declares the flag of the keys, for a task that reads sealed journals.
-func declareSealKeys(t task, fs *flag.FlagSet) {
-	if u, ok := t.(interface{ unseals() *string }); ok {
-		usage := "the keys of sealed journals, one a line: `FILE`; by default $" + sealKeysVar
-		fs.StringVar(u.unseals(), "seal-key", "", usage)
-	}
-}
-
-// readSealKeys reads the keys of sealed journals for a task; there may be none.
-func readSealKeys(t task) ([]sealed.Sealer, error) {
-	u, ok := t.(interface{ unseals() *string })
-	if !ok {
+// readSealKeys reads the keys of sealed journals for a command that has a flag for them; there may be none.
+func readSealKeys(fs *flag.FlagSet) ([]sealed.Sealer, error) {
+	given := fs.Lookup("seal-key")
+	if given == nil {
 		return nil, nil
 	}
 	name, text := "$"+sealKeysVar, []byte(os.Getenv(sealKeysVar))
-	if path := *u.unseals(); path != "" {
+	if path := given.Value.String(); path != "" {
 		var err error
 		if text, err = readPlaced("-seal-key", path); err != nil {
 			return nil, err

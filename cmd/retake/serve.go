@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"flag"
 	"fmt"
 	"net"
 	"net/http"
@@ -27,6 +26,13 @@ var serveCommand = command{
 	usage: []string{
 		"serve [-listen ADDRESS] [-cert FILE -key FILE] [-insecure-listen] [-name HOST] [-show-secrets] STORE...",
 	},
+	flags: `
+-listen ADDRESS   listen on ADDRESS, such as 127.0.0.1:8080; port 0 is any free one
+-cert FILE        serve HTTPS with the certificate in FILE, as PEM
+-key FILE         the key of the certificate, in FILE
+-name HOST        answer requests to HOST alone, by default that of -listen
+-insecure-listen  listen on other addresses without a certificate
+-show-secrets     show what has the form of a key or a password, too`,
 	about: `
 Serves a page with all sessions, the page of each session, and an inbox of what waits for a person, where it
 is answered. A STORE is a folder of journals, a SQLite database, or a PostgreSQL database of
@@ -48,24 +54,18 @@ failed, running, waiting and done. The query q, state, doubt, retry, wait, model
 age and inside filter as on the page.
 
 It serves until an interrupt.`,
-	task: newTask[serve],
+	task: func() task { return &serve{Listen: "127.0.0.1:0"} },
 }
 
 // serve is one call of the command.
 type serve struct {
 	stores
-	listen, cert, key, name string
-	insecure, secrets       bool
-}
-
-func (s *serve) declare(fs *flag.FlagSet) {
-	fs.StringVar(&s.listen, "listen", "127.0.0.1:0",
-		"listen on `ADDRESS`, such as 127.0.0.1:8080; port 0 is any free one")
-	fs.StringVar(&s.cert, "cert", "", "serve HTTPS with the certificate in `FILE`, as PEM")
-	fs.StringVar(&s.key, "key", "", "the key of the certificate, in `FILE`")
-	fs.StringVar(&s.name, "name", "", "answer requests to `HOST` alone, by default that of -listen")
-	fs.BoolVar(&s.insecure, "insecure-listen", false, "listen on other addresses without a certificate")
-	fs.BoolVar(&s.secrets, "show-secrets", false, "show what has the form of a key or a password, too")
+	Listen         string `flag:"listen"`
+	Cert           string `flag:"cert"`
+	Key            string `flag:"key"`
+	Name           string `flag:"name"`
+	InsecureListen bool   `flag:"insecure-listen"`
+	ShowSecrets    bool   `flag:"show-secrets"`
 }
 
 func (s *serve) run(e *env) error {
@@ -84,7 +84,7 @@ func (s *serve) until(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.listen)
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.Listen)
 	if err != nil {
 		return fmt.Errorf("-listen: %w", err)
 	}
@@ -92,7 +92,7 @@ func (s *serve) until(ctx context.Context, e *env) error {
 	token := console.NewToken()
 	settings := console.Settings{
 		Stores: stores, Token: token, Hosts: hostsOf(host, port),
-		Secure: s.cert != "", ShowSecrets: s.secrets,
+		Secure: s.Cert != "", ShowSecrets: s.ShowSecrets,
 	}
 	if len(limits) > 0 {
 		settings.Limits = limits
@@ -103,7 +103,7 @@ func (s *serve) until(ctx context.Context, e *env) error {
 	}
 	page := url.URL{Scheme: "http", Host: net.JoinHostPort(host, port), Path: "/",
 		RawQuery: url.Values{"token": {token}}.Encode()}
-	if s.cert != "" {
+	if s.Cert != "" {
 		page.Scheme = "https"
 	}
 	e.println(page.String())
@@ -155,8 +155,8 @@ func (s *serve) serve(ctx context.Context, listener net.Listener, h http.Handler
 	}
 	ended := make(chan error, 1)
 	go func() {
-		if s.cert != "" {
-			ended <- server.ServeTLS(listener, s.cert, s.key)
+		if s.Cert != "" {
+			ended <- server.ServeTLS(listener, s.Cert, s.Key)
 		} else {
 			ended <- server.Serve(listener)
 		}
@@ -171,32 +171,32 @@ func (s *serve) serve(ctx context.Context, listener net.Listener, h http.Handler
 
 // check checks the flags, and returns the host of the address to open.
 func (s *serve) check() (host string, err error) {
-	host, _, err = net.SplitHostPort(s.listen)
+	host, _, err = net.SplitHostPort(s.Listen)
 	if err != nil {
-		return "", misused("-listen %q: give a host and a port, such as 127.0.0.1:8080", s.listen)
+		return "", misused("-listen %q: give a host and a port, such as 127.0.0.1:8080", s.Listen)
 	}
-	if (s.cert == "") != (s.key == "") {
+	if (s.Cert == "") != (s.Key == "") {
 		return "", misused("-cert and -key go together: give both")
 	}
-	if s.cert != "" {
-		if _, err := tls.LoadX509KeyPair(s.cert, s.key); err != nil {
-			return "", misused("-cert %s, -key %s: %w", s.cert, s.key, err)
+	if s.Cert != "" {
+		if _, err := tls.LoadX509KeyPair(s.Cert, s.Key); err != nil {
+			return "", misused("-cert %s, -key %s: %w", s.Cert, s.Key, err)
 		}
 	}
 	ip := net.ParseIP(host)
 	isLocal := host == "localhost" || ip != nil && ip.IsLoopback()
-	if !isLocal && s.cert == "" && !s.insecure {
+	if !isLocal && s.Cert == "" && !s.InsecureListen {
 		return "", misused("-listen %s: others could reach it, and the token would be sent in the clear: "+
-			"give -cert and -key, or -insecure-listen to do so all the same", s.listen)
+			"give -cert and -key, or -insecure-listen to do so all the same", s.Listen)
 	}
-	if s.name != "" && !isHost(s.name) {
-		return "", misused("-name %s: give a host alone, such as console.example.org", s.name)
+	if s.Name != "" && !isHost(s.Name) {
+		return "", misused("-name %s: give a host alone, such as console.example.org", s.Name)
 	}
-	if s.name != "" {
-		return s.name, nil
+	if s.Name != "" {
+		return s.Name, nil
 	}
 	if host == "" || ip != nil && ip.IsUnspecified() {
-		return "", misused("-listen %s: it has no name: say with -name under which it is opened", s.listen)
+		return "", misused("-listen %s: it has no name: say with -name under which it is opened", s.Listen)
 	}
 	return host, nil
 }

@@ -99,7 +99,7 @@ func served(t *testing.T, keys []sealed.Sealer, names ...string) (home, token st
 	out, w := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		s := &serve{listen: "127.0.0.1:0", stores: stores{names: names}}
+		s := &serve{Listen: "127.0.0.1:0", stores: stores{names: names}}
 		e := &env{out: bufio.NewWriter(w), err: io.Discard, keys: keys}
 		ended <- errors.Join(s.until(ctx, e), e.closeDatabases())
 	}()
@@ -132,25 +132,25 @@ func TestWhereServeListens(t *testing.T) {
 		s           serve
 		host, fault string
 	}{
-		{serve{listen: "127.0.0.1:0"}, "127.0.0.1", ""},
-		{serve{listen: "[::1]:80"}, "::1", ""},
-		{serve{listen: "localhost:80"}, "localhost", ""},
-		{serve{listen: "10.0.0.1:80"}, "", "give -cert and -key"},
-		{serve{listen: ":80"}, "", "give -cert and -key"},
-		{serve{listen: "example.org:80", insecure: true}, "example.org", ""},
-		{serve{listen: "0.0.0.0:80", insecure: true}, "", "say with -name"},
-		{serve{listen: ":443", cert: cert, key: key, name: "example.org"}, "example.org", ""},
-		{serve{listen: ":443", cert: "none.pem", key: key, name: "example.org"}, "", "-cert none.pem, -key "},
-		{serve{listen: ":443", cert: cert, key: cert, name: "example.org"}, "", "-cert "},
-		{serve{listen: "127.0.0.1:0", name: "Console-1.example.org"}, "Console-1.example.org", ""},
-		{serve{listen: "127.0.0.1:0", name: "::1"}, "::1", ""},
-		{serve{listen: "127.0.0.1:0", name: "a b"}, "", `-name a b: give a host alone`},
-		{serve{listen: "127.0.0.1:0", name: "http://a"}, "", `-name http://a: give a host alone`},
-		{serve{listen: "127.0.0.1:0", name: "a:80"}, "", `-name a:80: give a host alone`},
-		{serve{listen: "127.0.0.1:0", name: "exämple.org"}, "", "give a host alone"},
-		{serve{listen: "127.0.0.1:0", name: "."}, "", "give a host alone"},
-		{serve{listen: "10.0.0.1:443", cert: "c"}, "", "go together"},
-		{serve{listen: "nowhere"}, "", "give a host and a port"},
+		{serve{Listen: "127.0.0.1:0"}, "127.0.0.1", ""},
+		{serve{Listen: "[::1]:80"}, "::1", ""},
+		{serve{Listen: "localhost:80"}, "localhost", ""},
+		{serve{Listen: "10.0.0.1:80"}, "", "give -cert and -key"},
+		{serve{Listen: ":80"}, "", "give -cert and -key"},
+		{serve{Listen: "example.org:80", InsecureListen: true}, "example.org", ""},
+		{serve{Listen: "0.0.0.0:80", InsecureListen: true}, "", "say with -name"},
+		{serve{Listen: ":443", Cert: cert, Key: key, Name: "example.org"}, "example.org", ""},
+		{serve{Listen: ":443", Cert: "none.pem", Key: key, Name: "example.org"}, "", "-cert none.pem, -key "},
+		{serve{Listen: ":443", Cert: cert, Key: cert, Name: "example.org"}, "", "-cert "},
+		{serve{Listen: "127.0.0.1:0", Name: "Console-1.example.org"}, "Console-1.example.org", ""},
+		{serve{Listen: "127.0.0.1:0", Name: "::1"}, "::1", ""},
+		{serve{Listen: "127.0.0.1:0", Name: "a b"}, "", `-name a b: give a host alone`},
+		{serve{Listen: "127.0.0.1:0", Name: "http://a"}, "", `-name http://a: give a host alone`},
+		{serve{Listen: "127.0.0.1:0", Name: "a:80"}, "", `-name a:80: give a host alone`},
+		{serve{Listen: "127.0.0.1:0", Name: "exämple.org"}, "", "give a host alone"},
+		{serve{Listen: "127.0.0.1:0", Name: "."}, "", "give a host alone"},
+		{serve{Listen: "10.0.0.1:443", Cert: "c"}, "", "go together"},
+		{serve{Listen: "nowhere"}, "", "give a host and a port"},
 	} {
 		host, err := one.s.check()
 		assert.Equal(t, one.host, host, "%+v", one.s)

@@ -4,10 +4,8 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -26,6 +24,9 @@ var showCommand = command{
 	summary: "shows what happened in a run: a timeline of its journal, or a page of HTML",
 	example: "retake show runs/order-42.jsonl",
 	usage:   []string{"show [-html] [-follow] [-width N] [-json] JOURNAL..."},
+	flags: `
+-follow   show the journal while it is written, until its run has ended
+-width N  the width of lines: N columns; by default that of the terminal, or 100`,
 	about: `
 ` + journalArgs + `. For each run the timeline shows the policy and the config, and
 then in order: model calls, replies, attempts (what was wrong, what was decided and why, what is left of the
@@ -52,33 +53,24 @@ totals.`,
 type show struct {
 	jsonAnswer
 	journals
-	html, follow bool
-	width        int
-}
-
-func (s *show) declare(fs *flag.FlagSet) {
-	fs.BoolVar(&s.html, "html", false, "write a page of HTML")
-	fs.BoolVar(&s.follow, "follow", false, "show the journal while it is written, until its run has ended")
-	usage := "the width of lines: `N` columns; by default that of the terminal, or 100"
-	fs.Func("width", usage, func(text string) (err error) {
-		s.width, err = count(text, math.MaxInt32)
-		return err
-	})
+	HTML   bool  `flag:"html"`
+	Follow bool  `flag:"follow"`
+	Width  count `flag:"width"`
 }
 
 func (s *show) run(e *env) error {
-	if s.html && s.json {
+	if s.HTML && s.JSON {
 		return misused("-html and -json cannot stand together: give one of them")
 	}
-	if s.follow && (s.html || s.json) {
+	if s.Follow && (s.HTML || s.JSON) {
 		return misused("-follow is for a timeline: leave out -html and -json")
 	}
-	if (s.html || s.follow) && len(s.places) > 1 {
+	if (s.HTML || s.Follow) && len(s.places) > 1 {
 		return misused("-html and -follow show one journal, not %d: name one", len(s.places))
 	}
 	var bad error
 	for n, p := range s.places {
-		if len(s.places) > 1 && !s.json {
+		if len(s.places) > 1 && !s.JSON {
 			if n > 0 {
 				e.println()
 			}
@@ -98,13 +90,13 @@ func (s *show) one(e *env, p place) error {
 		return err
 	}
 	defer in.Close()
-	if s.follow {
+	if s.Follow {
 		return s.followed(e, p, in)
 	}
 	switch children := e.children(p); {
-	case s.html:
+	case s.HTML:
 		return report.Page{Children: children}.HTML(e.out, in)
-	case s.json:
+	case s.JSON:
 		return report.JSON(e.out, in)
 	default:
 		style := s.style(e)
@@ -205,8 +197,8 @@ func (p prompt) Write(b []byte) (int, error) {
 
 // columns is the width of a timeline: as given, or that of the terminal, or 0 if neither is known.
 func (s *show) columns() int {
-	if s.width > 0 {
-		return s.width
+	if s.Width > 0 {
+		return int(s.Width)
 	}
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
 		return n

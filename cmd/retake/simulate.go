@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,6 +18,9 @@ var simulateCommand = command{
 	summary: "plays a fleet of sessions against a provider with limits and outages",
 	example: "retake simulate -compare fleet.yaml",
 	usage:   []string{"simulate [-compare] [-svg OUT] [-json] FILE"},
+	flags: `
+-compare  play all limiters, one after the other
+-svg OUT  also draw what the provider saw each second, into the file OUT`,
 	about: `
 FILE is YAML or JSON:
 
@@ -62,13 +64,9 @@ the same tenth of arrive_over and were not lost; 0 if all were. With -compare ea
 
 type simulation struct {
 	jsonAnswer
-	file, svg string
-	compare   bool
-}
-
-func (s *simulation) declare(fs *flag.FlagSet) {
-	fs.BoolVar(&s.compare, "compare", false, "play all limiters, one after the other")
-	fs.StringVar(&s.svg, "svg", "", "also draw what the provider saw each second, into the file `OUT`")
+	Compare bool   `flag:"compare"`
+	SVG     string `flag:"svg"`
+	file    string
 }
 
 func (s *simulation) take(args []string) error {
@@ -85,7 +83,7 @@ func (s *simulation) run(e *env) error {
 		return err
 	}
 	limiters := []string{settings.Limiter}
-	if s.compare {
+	if s.Compare {
 		limiters = simulate.Limiters()
 	}
 	var all []simulate.Played
@@ -96,18 +94,18 @@ func (s *simulation) run(e *env) error {
 		}
 		all = append(all, simulate.Played{Limiter: settings.Limiter, Result: result})
 	}
-	if s.svg != "" {
-		if isSame(s.svg, s.file) {
-			return misused("-svg: %s is the file with the fleet: give another", s.svg)
+	if s.SVG != "" {
+		if isSame(s.SVG, s.file) {
+			return misused("-svg: %s is the file with the fleet: give another", s.SVG)
 		}
-		if err := os.WriteFile(s.svg, []byte(simulate.Plot(all)), 0o644); err != nil {
+		if err := os.WriteFile(s.SVG, []byte(simulate.Plot(all)), 0o644); err != nil {
 			return misused("-svg: %w: give a file that can be written", err)
 		}
 	}
 	switch {
-	case !s.json:
+	case !s.JSON:
 		e.print(simulate.Table(all))
-	case s.compare:
+	case s.Compare:
 		for _, one := range all {
 			err = errors.Join(err, e.json(one))
 		}

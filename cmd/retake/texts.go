@@ -168,9 +168,9 @@ type named struct {
 // answer writes the answer about a text: as JSON, or by write below its name.
 func (t *texts) answer(e *env, name string, v any, write func()) error {
 	switch {
-	case t.json && t.several():
+	case t.JSON && t.several():
 		return e.json(named{name, v})
-	case t.json:
+	case t.JSON:
 		return e.json(v)
 	case t.several():
 		e.printf("%s\n", e.bold(title(place{path: name})))

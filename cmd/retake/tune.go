@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -30,6 +29,10 @@ var tuneCommand = command{
 	usage: []string{
 		"tune -policies DIR -corpus FILE|JOURNALS [-price LIST] [-model NAME] [-key FILE] [-html] [-json]",
 	},
+	flags: `
+-policies DIR  the policies: DIR of YAML and JSON files
+-corpus FILE   the recorded runs: a corpus FILE, or journals
+-model NAME    the NAME of the model of a corpus, for the prices of the policies`,
 	about: `
 Plays recorded runs under each policy of DIR: its files *.yaml, *.yml and *.json, which are called by their
 names. FILE is a corpus, as "retake check -h" describes it, whose questions are played as by "retake play".
@@ -53,21 +56,14 @@ JSON: {"policies": [{"name", "sessions", "succeeded", "calls", "tokens", "cost_m
 type tune struct {
 	jsonAnswer
 	prices
-	from                    journals
-	policies, corpus, model string
-	html                    bool
+	unsealing
+	keyed
+	Policies string `flag:"policies"`
+	Corpus   string `flag:"corpus"`
+	Model    string `flag:"model"`
+	HTML     bool   `flag:"html"`
+	places   []place
 }
-
-func (t *tune) declare(fs *flag.FlagSet) {
-	fs.StringVar(&t.policies, "policies", "", "the policies: `DIR` of YAML and JSON files")
-	fs.StringVar(&t.corpus, "corpus", "", "the recorded runs: a corpus `FILE`, or journals")
-	fs.StringVar(&t.model, "model", "", "the `NAME` of the model of a corpus, for the prices of the policies")
-	t.from.declareKey(fs)
-	t.prices.declare(fs)
-	fs.BoolVar(&t.html, "html", false, "write a page of HTML")
-}
-
-func (t *tune) unseals() *string { return t.from.unseals() }
 
 // candidate is a policy, and what came of the runs under it.
 type candidate struct {
@@ -87,17 +83,17 @@ type candidate struct {
 }
 
 func (t *tune) run(e *env) error {
-	if t.html && t.json {
+	if t.HTML && t.JSON {
 		return misused("-html and -json cannot stand together: give one of them")
 	}
 	all, err := t.candidates()
 	if err != nil {
 		return err
 	}
-	if t.corpus == "" || t.corpus == standardInput {
+	if t.Corpus == "" || t.Corpus == standardInput {
 		return misused("-corpus is missing: give a corpus file, or journals")
 	}
-	t.from.places, err = places(t.corpus, "give a corpus, or journals", journalsIn)
+	t.places, err = places(t.Corpus, "give a corpus, or journals", journalsIn)
 	if err != nil {
 		return err
 	}
@@ -116,22 +112,22 @@ func (t *tune) run(e *env) error {
 	rank(all)
 	noteUnpriced(e, all)
 	switch {
-	case t.json:
+	case t.JSON:
 		err = e.json(map[string][]*candidate{"policies": all})
-	case t.html:
-		err = writeTunePage(e.out, t.corpus, all)
+	case t.HTML:
+		err = writeTunePage(e.out, t.Corpus, all)
 	default:
 		writeRanks(e, all)
 	}
-	return errors.Join(err, unreadable(bad, len(t.from.places)))
+	return errors.Join(err, unreadable(bad, len(t.places)))
 }
 
 // candidates reads the policies.
 func (t *tune) candidates() (all []*candidate, err error) {
-	if t.policies == "" {
+	if t.Policies == "" {
 		return nil, misused("-policies is missing: give a directory of policies")
 	}
-	entries, err := os.ReadDir(t.policies)
+	entries, err := os.ReadDir(t.Policies)
 	if err != nil {
 		return nil, misused("-policies: %w: give a directory of policies", err)
 	}
@@ -139,7 +135,7 @@ func (t *tune) candidates() (all []*candidate, err error) {
 	names := map[string]string{}
 	for _, entry := range entries {
 		ext := filepath.Ext(entry.Name())
-		path := filepath.Join(t.policies, entry.Name())
+		path := filepath.Join(t.Policies, entry.Name())
 		if !mayBeRead(path) || !slices.Contains([]string{".yaml", ".yml", ".json"}, ext) {
 			continue
 		}
@@ -158,20 +154,20 @@ func (t *tune) candidates() (all []*candidate, err error) {
 	}
 	if len(all) == 0 {
 		return nil, misused("-policies: there is no policy in %s: "+
-			"give a directory of files *.yaml, *.yml or *.json", t.policies)
+			"give a directory of files *.yaml, *.yml or *.json", t.Policies)
 	}
 	return all, bad
 }
 
 // questions returns the text of a corpus, if that is what was named.
 func (t *tune) questions(e *env) (text []byte, found bool, err error) {
-	asked := t.from.places
-	if len(asked) != 1 || asked[0].session != "" || isDatabase(t.corpus) {
+	asked := t.places
+	if len(asked) != 1 || asked[0].session != "" || isDatabase(t.Corpus) {
 		return nil, false, nil
 	}
 	if text, err = e.text(asked[0]); err != nil || isJournal(text) {
 		if asked[0].once() { // its text is read again from here
-			e.in, t.from.places = bytes.NewReader(text), []place{{path: standardInput}}
+			e.in, t.places = bytes.NewReader(text), []place{{path: standardInput}}
 		}
 		return nil, false, err
 	}
@@ -181,17 +177,17 @@ func (t *tune) questions(e *env) (text []byte, found bool, err error) {
 // play plays the questions of a corpus.
 func (t *tune) play(e *env, text []byte, all []*candidate) error {
 	for _, c := range all {
-		if _, priced := c.set.Prices.Of(t.model); c.set.Spending.Costs() && !priced {
+		if _, priced := c.set.Prices.Of(t.Model); c.set.Spending.Costs() && !priced {
 			return misused("-model: the policy %s bounds money, and has no price for %q: "+
-				"name the model of the corpus", c.Name, t.model)
+				"name the model of the corpus", c.Name, t.Model)
 		}
 	}
-	for q, err := range corpus.Read(t.corpus, strings.NewReader(string(text))) {
+	for q, err := range corpus.Read(t.Corpus, strings.NewReader(string(text))) {
 		if err != nil {
 			return err
 		}
 		for _, c := range all {
-			cfg := corpus.Config{Policy: &c.set, Model: t.model, Estimate: true}
+			cfg := corpus.Config{Policy: &c.set, Model: t.Model, Estimate: true}
 			run, err := cfg.Play(context.Background(), q)
 			if err != nil {
 				return fmt.Errorf("%s: %w", c.Name, err)
@@ -206,7 +202,7 @@ func (t *tune) play(e *env, text []byte, all []*candidate) error {
 // ask asks the runs of journals what they would have come to. It returns the number of those that cannot be
 // read.
 func (t *tune) ask(e *env, all []*candidate) (bad int, err error) {
-	t.from.outermost(e)
+	t.places = e.outermost(t.places)
 	work := func(in io.Reader, key []byte) (outlooks []journal.Outlook, err error) {
 		text, err := readAll("the journal", in)
 		for n := 0; err == nil && n < len(all); n++ {
@@ -216,7 +212,7 @@ func (t *tune) ask(e *env, all []*candidate) (bad int, err error) {
 		}
 		return outlooks, err
 	}
-	err = each(e, &t.from, work, func(p place, outlooks []journal.Outlook, err error) error {
+	err = each(e, t.places, t.Key, work, func(p place, outlooks []journal.Outlook, err error) error {
 		if err != nil {
 			e.note("%s: %v", p, err)
 			bad++

@@ -63,7 +63,7 @@ func (v *verify) run(e *env) error {
 			}
 		}
 	}
-	err := each(e, &v.journals, check, func(p place, one verified, err error) error {
+	err := each(e, v.places, "", check, func(p place, one verified, err error) error {
 		one.Journal, one.place = p.String(), p
 		if _, missing := errors.AsType[*fs.PathError](err); missing || errors.Is(err, journal.ErrSealed) {
 			bad, one.mark = bad+1, "bad    "
@@ -73,7 +73,7 @@ func (v *verify) run(e *env) error {
 		if err != nil {
 			one.Error = err.Error()
 		}
-		if v.json {
+		if v.JSON {
 			return e.json(one)
 		}
 		one.write(e)

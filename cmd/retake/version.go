@@ -42,7 +42,7 @@ func (v *version) run(e *env) error {
 			}
 		}
 	}
-	if v.json {
+	if v.JSON {
 		return e.json(v)
 	}
 	e.printf("retake %s (%s, %s)\n", v.Version, v.Go, v.Platform)

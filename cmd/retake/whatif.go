@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"strings"
@@ -25,6 +24,10 @@ var whatifCommand = command{
 		"whatif [-policy FILE|preset:NAME] [-feedback FILE] [-tools FILE] [-price LIST] [-key FILE] [-json] " +
 			"JOURNAL...",
 	},
+	flags: `
+-policy FILE    the other policy: a YAML or JSON FILE, or preset:NAME
+-feedback FILE  another feedback template: FILE
+-tools FILE     read replies again against the tools of FILE`,
 	about: `
 Plays each recorded run again under another policy, with another feedback template, or with its replies read
 against other tools. The outcomes of models, tools and planners are taken from the record, in its order. Waits
@@ -46,40 +49,35 @@ JSON, one line for each journal: {"journal", "outlook", "change", "cost", "error
 type whatif struct {
 	jsonAnswer
 	journals
+	keyed
 	prices
-	policy, feedback, tools string
-}
-
-func (w *whatif) declare(fs *flag.FlagSet) {
-	fs.StringVar(&w.policy, "policy", "", "the other policy: a YAML or JSON `FILE`, or preset:NAME")
-	fs.StringVar(&w.feedback, "feedback", "", "another feedback template: `FILE`")
-	fs.StringVar(&w.tools, "tools", "", "read replies again against the tools of `FILE`")
-	w.declareKey(fs)
-	w.prices.declare(fs)
+	Policy   string `flag:"policy"`
+	Feedback string `flag:"feedback"`
+	Tools    string `flag:"tools"`
 }
 
 // question is what is asked of each journal.
 func (w *whatif) question() (journal.WhatIf, error) {
 	var q journal.WhatIf
-	if w.policy == "" && w.feedback == "" && w.tools == "" {
+	if w.Policy == "" && w.Feedback == "" && w.Tools == "" {
 		return q, misused("nothing would be different: give -policy, -feedback or -tools")
 	}
-	if w.policy != "" {
-		from, err := readPolicy("-policy", w.policy)
+	if w.Policy != "" {
+		from, err := readPolicy("-policy", w.Policy)
 		if err != nil {
 			return q, err
 		}
 		q.Policy = &from.set
 	}
-	if w.feedback != "" {
-		text, err := readPlaced("-feedback", w.feedback)
+	if w.Feedback != "" {
+		text, err := readPlaced("-feedback", w.Feedback)
 		if err != nil {
 			return q, err
 		}
 		q.Feedback = new(string(text))
 	}
-	if w.tools != "" {
-		set, err := readTools("-tools", w.tools)
+	if w.Tools != "" {
+		set, err := readTools("-tools", w.Tools)
 		if err != nil {
 			return q, err
 		}
@@ -120,7 +118,7 @@ type costs struct {
 }
 
 func (w *whatif) costs(c journal.Comparison) *costs {
-	if !w.priced {
+	if !w.Price.given {
 		return nil
 	}
 	return &costs{w.costOf(c.Recorded), w.costOf(c.Answered), w.costOf(c.WhatIf)}
@@ -181,7 +179,7 @@ func (w *whatif) run(e *env) error {
 	if err != nil {
 		return err
 	}
-	w.outermost(e)
+	w.places = e.outermost(w.places)
 	bad := 0
 	var sum summed
 	ask := func(in io.Reader, key []byte) (journal.Outlook, error) {
@@ -189,7 +187,7 @@ func (w *whatif) run(e *env) error {
 		asked.Key = key
 		return asked.Run(in)
 	}
-	err = each(e, &w.journals, ask, func(p place, o journal.Outlook, err error) error {
+	err = each(e, w.places, w.Key, ask, func(p place, o journal.Outlook, err error) error {
 		one := whatifResult{Journal: p.String(), place: p, err: err}
 		if err != nil {
 			bad++
@@ -198,7 +196,7 @@ func (w *whatif) run(e *env) error {
 			sum.add(&o)
 			one.Outlook, one.Change, one.Cost = &o, new(o.Change()), w.costs(o.Comparison)
 		}
-		if w.json {
+		if w.JSON {
 			return e.json(one)
 		}
 		w.write(e, one)
@@ -246,7 +244,7 @@ func (w *whatif) write(e *env, one whatifResult) {
 }
 
 func (w *whatif) writeSum(e *env, s summed) error {
-	if w.json {
+	if w.JSON {
 		return e.json(s)
 	}
 	if len(w.places) > 1 {
@@ -317,10 +315,10 @@ func (w *whatif) table(e *env, c journal.Comparison) {
 	counts("tokens in", func(t journal.Totals) int64 { return t.Usage.InputTokens })
 	counts("tokens out", func(t journal.Totals) int64 { return t.Usage.OutputTokens })
 	counts("tokens wasted", func(t journal.Totals) int64 { return t.Wasted.Usage.Total() })
-	if !w.priced && c.Recorded.Cost+c.WhatIf.Cost == 0 {
+	if !w.Price.given && c.Recorded.Cost+c.WhatIf.Cost == 0 {
 		return
 	}
-	if !w.priced && free(c.Answered) != free(c.WhatIf) {
+	if !w.Price.given && free(c.Answered) != free(c.WhatIf) {
 		e.println("  cost: not compared, because one of the policies has no prices; give them by -price")
 		return
 	}
