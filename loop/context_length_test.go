@@ -11,12 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/projection"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/reducer"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
 )
@@ -392,4 +394,32 @@ func TestARestoredSessionLosesNoReceipt(t *testing.T) {
 			assert.Contains(t, said, `- pay {"n":7}: its effect may or may not have happened`)
 		})
 	}
+}
+
+// A payment was made, and the state refused what followed from it. However short the prompt gets, the model
+// is not told that the payment failed: it would pay again.
+func TestACallThatTheStateRefusedIsNotShortenedToAFailure(t *testing.T) {
+	type in struct {
+		N int `json:"n"`
+	}
+	tools, err := tool.NewSet(tool.New("pay", "Pays.", func(ctx context.Context, in in) (string, error) {
+		return fmt.Sprintf("receipt %d", in.N), tool.Emit(ctx, "paid", in)
+	}))
+	require.NoError(t, err)
+	paid := session.LogSlice[in]("paid")
+	refuse := func(reducer.View[in], in) (reducer.Change[in], error) {
+		return reducer.None[in](), errors.New("over the limit")
+	}
+	s, err := session.New(session.Config{ID: "order-42", Slices: []session.Declared{paid},
+		Reducers: []session.Reducer{session.On(paid, "paid", "limit", refuse)}})
+	require.NoError(t, err)
+	set := policy.DefaultSet()
+	set.MaxTurns, set.Budgets.Run, set.Budgets.Tool = policy.Unlimited, policy.Unlimited, policy.Unlimited
+	m := &smallModel{window: 12000, calls: 120}
+	_, err = fixture.Run(t.Context(), m, s, loop.Input{Prompt: "Pay them all."}, loop.Config{Tools: tools, Policy: &set})
+	require.NoError(t, err)
+	require.Positive(t, m.refused)
+	prompt := fmt.Sprint(m.last)
+	assert.Contains(t, prompt, `- pay {"n":119} was done`)
+	assert.NotContains(t, prompt, "} failed")
 }

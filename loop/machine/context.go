@@ -94,7 +94,7 @@ func (s *step) tellBatch(b *Batch) {
 		}
 		if c.began() && !c.ReadOnly {
 			t.Calls = append(t.Calls, projection.Call{Tool: c.Tool, Arguments: string(c.Arguments), Said: c.Answer,
-				Failed: c.Status != callAnswered, InDoubt: s.doubtOf(c.Key) != nil})
+				Failed: c.Status != callAnswered && c.Status != callRefused, InDoubt: s.doubtOf(c.Key) != nil})
 		}
 	}
 	if len(t.Passed) > 0 || len(t.Calls) > 0 {
