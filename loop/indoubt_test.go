@@ -177,9 +177,9 @@ func TestCallsThatRunWhenTheRunEndsAreInDoubt(t *testing.T) {
 			require.Len(t, result.InDoubt, c.parallel)
 			assert.Equal(t, result.InDoubt, exhausted.InDoubt)
 			for n, said := range result.Transcript[2:] {
-				want := "No result: the run was stopped."
+				want := "Not done: the run was stopped."
 				if n < c.parallel {
-					want += " The effect of this call may or may not have happened."
+					want = "No result: the run was stopped. The effect of this call may or may not have happened."
 					assert.Equal(t, calls[n].ID, result.InDoubt[n].CallID)
 					assert.NotEmpty(t, result.InDoubt[n].Key)
 				}

@@ -215,7 +215,7 @@ func (s *step) rule(c *BatchCall, r *Response) error {
 		c.Transport++
 	case NobodyKnows:
 		s.leaveLost(c)
-		c.Answer = withWords(c.Answer, r.Words)
+		c.Answer = withWords(c.Answer, " A person was asked, and says: ", r.Words)
 	}
 	return nil
 }
@@ -258,15 +258,15 @@ func (s *step) deny(c *BatchCall, lead, words string) {
 	s.giveBack(c)
 	s.uncharge(c)
 	s.noteChosen(c)
-	c.end(callDenied, withWords(lead, words))
+	c.end(callDenied, withWords(lead, " They say: ", words))
 }
 
-// withWords returns what the model is told, with a person's words.
-func withWords(lead, words string) string {
+// withWords returns what the model is told, with a person's words after what introduces them.
+func withWords(lead, said, words string) string {
 	if words = strings.TrimSpace(words); words == "" {
 		return lead
 	}
-	return lead + " They say: " + feedback.InMarks(words, maxSaid)
+	return lead + said + feedback.InMarks(words, maxSaid)
 }
 
 // leaveLost ends a call in doubt as one whose effect nobody knows.

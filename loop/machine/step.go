@@ -262,7 +262,7 @@ func (s *step) cancelled() error {
 // a valid prompt.
 func (s *step) stop(o Outcome) {
 	if s.Batch != nil {
-		s.endBatch("No result: the run was stopped.")
+		s.endBatch("Not done: the run was stopped.")
 	}
 	if n := len(s.kept.Words); n > 0 {
 		s.warn("the run ended before the model was told what the user had said last: " + several.Of(n, "message"))
