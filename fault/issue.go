@@ -124,13 +124,27 @@ func (i Issue) Allowed() (names string, ok bool) {
 	return "", i.Expected == noMember
 }
 
-const oneOf = "one of "
+const (
+	oneOf  = "one of "
+	noneOf = "no call, for no tools are offered"
+)
 
-// OneOf is the Expected of a name that is not known. names lists those that are.
-func OneOf(names string) string { return oneOf + names }
+// OneOf is the Expected of a name that is not known. names lists those that are; it is empty for a tool where
+// there are none.
+func OneOf(names string) string {
+	if names == "" {
+		return noneOf
+	}
+	return oneOf + names
+}
 
 // Known is the list that Expected was made of by [OneOf]; all of Expected if it was not.
-func (i Issue) Known() string { return strings.TrimPrefix(i.Expected, oneOf) }
+func (i Issue) Known() string {
+	if i.Expected == noneOf {
+		return ""
+	}
+	return strings.TrimPrefix(i.Expected, oneOf)
+}
 
 // ID is a short stable name of the issue: the same place and the same rule have the same id in every run and
 // version. The received value is no part of it, so that an issue keeps its id with another wrong value; nor

@@ -81,7 +81,6 @@ var ruleWords = map[string]string{
 	fault.RuleRefusal:      "declined",
 	fault.RuleRepaired:     "not strict JSON",
 	fault.RuleReducer:      "the state refused it",
-	fault.RuleMaxSuccesses: "succeeded as often as it may",
 	fault.RuleEqualCall:    "equals an earlier call",
 	"no_progress":          "no progress",
 }

@@ -98,8 +98,8 @@ func (f *RetryFeedback) appendFairly(b []byte, issues []fault.Issue, limit, room
 	return b
 }
 
-// restates reports whether an issue only repeats the heading: the class itself, or that a reply has no
-// content.
+// restates reports whether an issue only repeats the heading: the class itself, that a reply has no content,
+// or that a call equals another.
 func restates(i fault.Issue, class fault.Class) bool {
 	if i.Pointer != "" || i.Source != fault.FromReply || i.Got != "" || i.Value != "" {
 		return false
@@ -107,12 +107,17 @@ func restates(i fault.Issue, class fault.Class) bool {
 	return i.Rule == string(class) && i.Expected == "" || slices.Contains(empty, i.Rule)
 }
 
-var empty = []string{fault.RuleNoOutput, fault.RuleNoCall, fault.RuleTruncated, fault.RuleRefusal}
+var empty = []string{
+	fault.RuleNoOutput, fault.RuleNoCall, fault.RuleTruncated, fault.RuleRefusal, fault.RuleEqualCall,
+}
 
 // line appends one issue as a line.
 func (f *RetryFeedback) line(b []byte, i fault.Issue) []byte {
 	b = append(b, "- "...)
 	if i.Rule == fault.RuleUnknownTool && i.Expected != "" && i.Source != fault.FromTool {
+		if isToolless(i) {
+			return append(b, "no tools are offered\n"...)
+		}
 		return append(quote(append(b, "tools that exist: "...), i.Known(), 2*maxExpected), '\n')
 	}
 	if i.Pointer != "" || i.Source != fault.FromReply {

@@ -10,12 +10,13 @@ import (
 )
 
 // wording is the text for one class of failure: what happened and what to do, for a tool call and for an
-// answer. An entry with a rule applies if the first issue has that rule; one with a source, if an issue has
-// that source. In the texts, "%" stands for the tool's name and "$" at the end for the class.
+// answer. An entry with a rule applies if the first issue has that rule; one that is toolless, if that also says
+// that there are no tools; one with a source, if an issue has that source. In the texts, "%" stands for the tool's name and "$" at the end for the class.
 type wording struct {
 	class                 fault.Class
 	rule                  string
 	source                fault.Source
+	toolless              bool
 	toolWrong, toolDo     string
 	answerWrong, answerDo string
 	// toolEnd is what to do if the policy allows no further attempt of a call; empty is notTheSame.
@@ -36,6 +37,8 @@ const answerShape = "Answer again with the whole corrected JSON value and nothin
 
 const existing = "Call a tool that exists, by its exact name, or answer without one."
 
+const withoutTools = "Answer without a tool call."
+
 var wordings = []wording{
 	{
 		class:       fault.ToolValidation,
@@ -48,15 +51,15 @@ var wordings = []wording{
 	{
 		class: fault.ToolValidation,
 		rule:  fault.RuleMaxSuccesses,
-		toolWrong: "your call of % was refused, and the tool was not run: it has succeeded as often as it " +
-			"may",
+		toolWrong: "your call of % was refused, and the tool was not run: it has succeeded as often as is " +
+			"allowed, or may have",
 		toolDo: "Do not call % again for this. Go on without it, or answer.",
 	},
 	{
 		class:     fault.ToolValidation,
 		rule:      fault.RuleEqualCall,
-		toolWrong: "your call of % equals one that has a result already, and the tool was not run again",
-		toolDo:    "Use that result, call % with other arguments, or answer.",
+		toolWrong: "your call of % equals an earlier one, and the tool was not run again",
+		toolDo:    "Use the result of that one, call % with other arguments, or answer.",
 	},
 	{
 		class:       fault.ToolValidation,
@@ -79,6 +82,16 @@ var wordings = []wording{
 		toolDo:      "Call % again with all arguments corrected.",
 		answerWrong: "your answer is not the JSON value that was asked for",
 		answerDo:    answerShape,
+	},
+	{
+		class:     fault.UnknownTool,
+		rule:      fault.RuleUnknownTool,
+		toolless:  true,
+		toolWrong: "there is no tool named %, so nothing was run for this call",
+		toolDo:    withoutTools,
+		answerWrong: "your reply has a tool call in it that names no tool that exists, so nothing was run " +
+			"for this call",
+		answerDo: withoutTools,
 	},
 	{
 		class:     fault.UnknownTool,
@@ -157,7 +170,8 @@ var fallback = wording{
 func wordingOf(f *RetryFeedback) *wording {
 	for n := range wordings {
 		w := &wordings[n]
-		if w.class != f.ErrorType || w.rule != "" && (len(f.Issues) == 0 || f.Issues[0].Rule != w.rule) {
+		if w.class != f.ErrorType || w.rule != "" && (len(f.Issues) == 0 || f.Issues[0].Rule != w.rule) ||
+			w.toolless && !isToolless(f.Issues[0]) {
 			continue
 		}
 		from := func(i fault.Issue) bool { return i.Source == w.source }
@@ -167,6 +181,9 @@ func wordingOf(f *RetryFeedback) *wording {
 	}
 	return &fallback
 }
+
+// isToolless reports whether an issue about an unknown tool says that there are no tools.
+func isToolless(i fault.Issue) bool { return i.Expected != "" && i.Known() == "" }
 
 // head appends who speaks, what happened, and which attempt it was.
 func (f *RetryFeedback) head(b []byte, w *wording) []byte {

@@ -2,6 +2,7 @@ package loop_test
 
 import (
 	"context"
+	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -43,4 +44,52 @@ func TestTheWordsOfAPersonWhoDoesNotKnowAreAPersons(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, want, result.Transcript[2].Text)
 	}
+}
+
+// A call that equals another of its reply is refused before that one has run: nothing is said of its end.
+// A call in doubt takes a place under the cap of its tool, and has perhaps not succeeded.
+func TestARefusedCallIsToldNothingFalseOfEarlierOnes(t *testing.T) {
+	full := func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, tool.Fail("full") }
+	lost := func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, errBoom }
+	twice := looptest.Call(message.Call{ID: "c1", Name: "pay", Arguments: `{"n":1}`}, message.Call{ID: "c2", Name: "pay", Arguments: `{"n":1}`})
+	for name, c := range map[string]struct {
+		pay   func(context.Context, json.RawMessage) (json.RawMessage, error)
+		layer policy.Layer
+		turns []looptest.Turn
+		want  string
+	}{
+		"equal": {full, policy.Layer{EqualInReply: policy.EqualRefuse}, []looptest.Turn{twice},
+			"Automatic check, not a message from the user: your call of pay equals an earlier one, and the tool was not run again (attempt 1 of 3).\n" +
+				"Use the result of that one, call pay with other arguments, or answer."},
+		"capped": {lost, policy.Layer{MaxSuccesses: new(1)},
+			[]looptest.Turn{looptest.Call(call("pay", `{"n":1}`)), looptest.Call(message.Call{ID: "c2", Name: "pay", Arguments: `{"n":2}`})},
+			"Automatic check, not a message from the user: your call of pay was refused, and the tool was not run: " +
+				"it has succeeded as often as is allowed, or may have (attempt 1 of 3).\n" +
+				"- expected at most 1 successful call in a run\n" +
+				"Do not call pay again for this. Go on without it, or answer."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pays, err := tool.Raw("pay", "Pays.", []byte(`{"type":"object"}`), c.pay)
+			require.NoError(t, err)
+			tools, err := tool.NewSet(pays)
+			require.NoError(t, err)
+			set := policy.DefaultSet()
+			set.Global = c.layer
+			result, err := fixture.Run(t.Context(), looptest.NewModel(append(c.turns, looptest.Say("Done."))...), newSession(t),
+				loop.Input{Prompt: "Pay."}, loop.Config{Tools: tools, Policy: &set})
+			require.NoError(t, err)
+			said := result.Transcript[len(result.Transcript)-2]
+			assert.Equal(t, "c2", said.CallID)
+			assert.Equal(t, c.want, said.Text)
+		})
+	}
+}
+
+// A model that calls a tool where there is none is told so, and not to call one that exists.
+func TestACallWithoutAnyToolsIsAnsweredByTheirAbsence(t *testing.T) {
+	result, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Call(call("search", `{}`)), looptest.Say("Hello.")), newSession(t),
+		loop.Input{Prompt: "Hi."}, loop.Config{})
+	require.NoError(t, err)
+	assert.Equal(t, "Automatic check, not a message from the user: there is no tool named search, so nothing was run for this call (attempt 1 of 3).\n"+
+		"- no tools are offered\nAnswer without a tool call.", result.Transcript[2].Text)
 }

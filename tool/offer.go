@@ -17,7 +17,7 @@ const maxOffered = 20
 func (s *Set) offer(name string) string {
 	names := s.Names()
 	if len(names) == 0 {
-		return "no call, for no tools are offered"
+		return fault.OneOf("")
 	}
 	if at := nearest(names, name); at >= 0 {
 		near := names[at]
