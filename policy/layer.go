@@ -76,7 +76,7 @@ func (l Layer) MarshalJSON() ([]byte, error) {
 func (l *Layer) UnmarshalJSON(data []byte) error {
 	var read Layer
 	f := fields.Collect()
-	if read.read(data, f, false); f.Found() > 0 {
+	if read.read(data, f, ""); f.Found() > 0 {
 		f.Besides(read.check)
 		return fields.Err[FieldError](f)
 	}
@@ -90,10 +90,13 @@ const (
 	originsKey = "origins"
 )
 
-// read reads a layer over its preset.
-func (l *Layer) read(data []byte, f fields.Faults, transport bool) {
+// read reads a layer over its preset. Its place is the key of a set that it stands under; empty if it stands
+// alone.
+func (l *Layer) read(data []byte, f fields.Faults, place string) {
 	var below Layer
-	fields.Reader{Keys: []string{presetKey}, Also: func(name string, v jsontext.Value, f fields.Faults) bool {
+	transport := place == layerTransport || place == layerToolTransport
+	idle := func(row fields.Field) bool { return idleIn(place, row) }
+	fields.Reader{Keys: []string{presetKey}, Idle: idle, Also: func(name string, v jsontext.Value, f fields.Faults) bool {
 		switch name {
 		case presetKey:
 			below = schedule(v, f, transport)
@@ -103,6 +106,23 @@ func (l *Layer) read(data []byte, f fields.Faults, transport bool) {
 		return name == presetKey || name == originsKey
 	}}.Read(data, l, f)
 	*l = l.Over(below)
+}
+
+// idleIn reports whether a field has no meaning in a layer at a place of a set: [Set.Validate] refuses it
+// there.
+func idleIn(place string, row fields.Field) bool {
+	ofModels := slices.Contains([]string{"model_timeout", "first_token_timeout", "idle_timeout", "classify_words"},
+		row.Name)
+	notTold := row.CorrectionOnly || row.Name == "emit_feedback"
+	switch place {
+	case "":
+		return false
+	case layerTransport:
+		return notTold
+	case layerToolTransport:
+		return notTold || ofModels
+	}
+	return ofModels || row.Name == "tool_timeout" || place == layerAnswer && row.CallsOnly
 }
 
 // schedule returns the fields that a preset sets in a file: those that say when to try again. The retryable

@@ -18,7 +18,7 @@ import (
 const (
 	known    = "this key is not known here; "
 	ofPolicy = known + "use one of preset, max_attempts, backoff, retryable_errors, emit_feedback, bases, retry_after, " +
-		"retry_after_jitter, max_retry_after, max_total_delay, model_timeout, tool_timeout, first_token_timeout, idle_timeout, no_progress, progress, identity, polling, max_successes, max_session_successes, equal_calls, equal_in_reply, approval, opt_out, classify_words, text_repairs, native_repairs, forms_off, on_reducer_error, attempts"
+		"retry_after_jitter, max_retry_after, max_total_delay, no_progress, progress, identity, polling, max_successes, max_session_successes, equal_calls, equal_in_reply, approval, opt_out, text_repairs, native_repairs, forms_off, on_reducer_error, attempts"
 	ofSet = known + "use one of global, tools, answer, call, adjusted, transport, tool_transport, budgets, prices, spending, context, max_turns, " +
 		"max_calls, all_or_nothing"
 	object = "expected a mapping of keys to values, got "

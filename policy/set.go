@@ -149,12 +149,12 @@ func (s *Set) also(name string, v jsontext.Value, f fields.Faults) bool {
 	many := map[string]*map[string]Layer{"tools": &s.Tools, layerToolTransport: &s.ToolTransport}[name]
 	switch {
 	case one != nil:
-		one.read(v, f, name == layerTransport)
+		one.read(v, f, name)
 	case many != nil:
 		*many = map[string]Layer{}
 		fields.Members(v, f, func(tool string, v jsontext.Value, f fields.Faults) {
 			var l Layer
-			l.read(v, f, name == layerToolTransport)
+			l.read(v, f, name)
 			(*many)[tool] = l
 		})
 	}

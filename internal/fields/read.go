@@ -26,6 +26,8 @@ type Reader struct {
 	Also func(name string, v jsontext.Value, f Faults) bool
 	// Keys are names beside those of the fields that a hint may give.
 	Keys []string
+	// Idle reports fields that have no meaning here: a list of all keys does not have them. Nil is none.
+	Idle func(Field) bool
 }
 
 // Read reads data into the struct that v points to, and returns the names of the members that were read. What
@@ -41,7 +43,7 @@ func (r Reader) Read(data []byte, v any, f Faults) (taken []string) {
 		switch {
 		case r.Also != nil && r.Also(name, v, f):
 		case n < 0:
-			f.Add("this key is not known here; %s", suggestKey(name, slices.Concat(r.Keys, Names(fields))))
+			f.Add("this key is not known here; %s", r.suggest(name, fields))
 			return
 		default:
 			fields[n].read(v, to.Field(n), f)
@@ -49,6 +51,15 @@ func (r Reader) Read(data []byte, v any, f Faults) (taken []string) {
 		taken = append(taken, name)
 	})
 	return taken
+}
+
+// suggest says what is right instead of an unknown key.
+func (r Reader) suggest(key string, all []Field) string {
+	here := all
+	if r.Idle != nil {
+		here = slices.DeleteFunc(slices.Clone(all), r.Idle)
+	}
+	return suggestKey(key, slices.Concat(r.Keys, Names(all)), slices.Concat(r.Keys, Names(here)))
 }
 
 // Read is [Reader.Read] for a struct whose members are its fields.

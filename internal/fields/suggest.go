@@ -15,20 +15,23 @@ var foreign = map[string]string{
 	"defaults":    "write global",
 }
 
-// suggestKey is [Suggest] for a key: other libraries' words are told what they are called here.
-func suggestKey(key string, known []string) string {
+// suggestKey is [Suggest] for a key: other libraries' words are told what they are called here. Of the known
+// keys some have a meaning here.
+func suggestKey(key string, known, here []string) string {
 	if own, ok := foreign[key]; ok {
 		return own
 	}
-	return Suggest(key, known)
+	return suggest(key, known, here)
 }
 
 // Suggest names the known word that was probably meant, or all of them.
-func Suggest(word string, known []string) string {
+func Suggest(word string, known []string) string { return suggest(word, known, known) }
+
+func suggest(word string, known, here []string) string {
 	if near := Near(word, known); near != "" {
 		return "did you mean " + near + "?"
 	}
-	return "use one of " + strings.Join(known, ", ")
+	return "use one of " + strings.Join(here, ", ")
 }
 
 // Near is the known word that was probably meant; empty for none.
