@@ -60,6 +60,7 @@ func (d Dir) putOn(ctx context.Context, on *disk, session string, item Item) err
 	case isReadOnly(err):
 		err = fmt.Errorf("%w: %w", ErrReadOnly, err)
 	}
+	_ = d.removeEmpty(on, session) // what was made for an item that is not there
 	return fmt.Errorf("journal: putting an item into the inbox of session %q: %w", session, err)
 }
 

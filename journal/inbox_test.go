@@ -176,6 +176,9 @@ func TestAnItemWhoseDiskFailsIsAnError(t *testing.T) {
 		fail(&on)
 		err := dir.putOn(t.Context(), &on, "order-42", answerTo("q1"))
 		require.ErrorContains(t, err, `putting an item into the inbox of session "order-42"`, name)
+		if name != "remove" {
+			assert.Empty(t, filesIn(t, string(dir)), "%s: what was not put leaves no folder", name)
+		}
 		require.NoError(t, dir.Remove(t.Context(), "order-42", answerTo("q1")))
 		assert.Empty(t, filesIn(t, string(dir)), name)
 	}
