@@ -189,6 +189,7 @@ func (p *process) pauseGrant() {
 	case a := <-p.granting.queued.answer:
 		p.takeGrant(a)
 	case <-p.ctx.Done():
+	case <-p.leaving():
 	}
 }
 

@@ -214,6 +214,7 @@ func (p *process) pausePeople() {
 	case <-over:
 	case <-p.woken:
 	case <-p.ctx.Done():
+	case <-p.leaving():
 	}
 }
 

@@ -83,8 +83,8 @@ type process struct {
 // context has ended. Without a journal the run is cancelled as with any other cause.
 var ErrSuspended = errors.New("loop: the run was left to be resumed")
 
-// errCallLeft is the error of a model call that [process.until] cancelled. It has to be made again.
-var errCallLeft = errors.New("loop: the call of the model was left")
+// errCallLeft is the error of a call that [process.until] cancelled. It has to be made again.
+var errCallLeft = errors.New("loop: the call was left")
 
 var errNoContext = errors.New("loop: the context is nil: give one, such as context.Background()")
 
@@ -204,7 +204,7 @@ func (p *process) advance(now time.Time) machine.EffectKind {
 				return machine.AskGrant
 			}
 			p.fed(nil, err)
-		case p.until != nil && p.until.Err() != nil:
+		case p.away():
 			return leftToResume
 		case p.asked.Kind == machine.TryAction:
 			return machine.TryAction
@@ -223,7 +223,19 @@ func (p *process) pause() {
 		p.fed(p.woke(p.asked.Wait.Until))
 	case <-p.woken:
 	case <-p.ctx.Done():
+	case <-p.leaving():
 	}
+}
+
+// away reports whether the run has to leave this process.
+func (p *process) away() bool { return p.until != nil && p.until.Err() != nil }
+
+// leaving is closed when the run has to leave this process; nil if it never has to.
+func (p *process) leaving() <-chan struct{} {
+	if p.until == nil {
+		return nil
+	}
+	return p.until.Done()
 }
 
 // finish makes a run that has its session to its end, including waits, and releases the session. fresh means
@@ -235,12 +247,15 @@ func (p *process) finish(fresh bool) (Result, error) {
 		p.start()
 	}
 	for {
-		switch p.advance(time.Time{}) {
-		case machine.WaitUntil:
+		switch next := p.advance(time.Time{}); {
+		case next != machine.Stop && p.away():
+			p.broke = ErrSuspended
+			return p.result()
+		case next == machine.WaitUntil:
 			p.pause()
-		case machine.AskPerson:
+		case next == machine.AskPerson:
 			p.pausePeople()
-		case machine.AskGrant:
+		case next == machine.AskGrant:
 			p.pauseGrant()
 		default:
 			return p.result()

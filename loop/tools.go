@@ -17,6 +17,8 @@ import (
 type batch struct {
 	runs     []machine.ToolRun
 	outcomes []chan tool.Outcome
+	// calls are those that have begun here; nil for others.
+	calls []*outer
 	// begun is the number of calls that began, in call order.
 	begun int
 
@@ -41,7 +43,9 @@ func (p *process) beginUpTo(ctx context.Context, b *batch, n int) error {
 			continue
 		}
 		run := b.runs[b.begun]
-		go p.runOne(ctx, b, b.begun, p.around(run), p.invocation(run))
+		call := p.around(run)
+		b.calls[b.begun] = call
+		go p.runOne(ctx, b, b.begun, call, p.invocation(run))
 	}
 	return nil
 }
@@ -52,7 +56,7 @@ func (p *process) runOne(ctx context.Context, b *batch, n int, call *outer, inv 
 	defer func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		if b.over || b.turn < n {
+		if (b.over || b.turn < n) && !call.isLeft(&out) {
 			p.land(ctx, b.runs[n], out)
 		}
 		b.outcomes[n] <- out
@@ -62,7 +66,37 @@ func (p *process) runOne(ctx context.Context, b *batch, n int, call *outer, inv 
 
 // around is a call that begins as a run within it knows it.
 func (p *process) around(run machine.ToolRun) *outer {
-	return &outer{p, engine.Outer{State: p.runner.State(), Run: run, Depth: p.depth, Deepest: p.deepest}}
+	call := &outer{process: p,
+		Outer: engine.Outer{State: p.runner.State(), Run: run, Depth: p.depth, Deepest: p.deepest}}
+	if p.until == nil || p.journal == nil || !p.journal.Unfinished() {
+		return call
+	}
+	if t, ok := p.cfg.Tools.Get(run.Tool); ok && t.Repeatable() && run.Repeatable {
+		call.until = p.until // the call is made again, and goes on inside
+	}
+	return call
+}
+
+// isLeft reports whether a call ended because the run within it was left to be continued.
+func (o *outer) isLeft(out *tool.Outcome) bool { return o != nil && o.left.Load() && out.Err != nil }
+
+// leaveTools leaves the calls of a reply from call n on, within which a run was left. They are made when the
+// run goes on; the outcomes of the others that have begun are recorded for then, and waited for.
+func (p *process) leaveTools(ctx context.Context, b *batch, n int) ([]machine.Effect, error) {
+	b.end(-1)
+	p.runner.ToolPaused(b.runs[n])
+	for m := n + 1; m < b.begun; m++ {
+		select {
+		case out := <-b.outcomes[m]:
+			if b.calls[m].isLeft(&out) {
+				p.runner.ToolPaused(b.runs[m])
+			}
+		case <-ctx.Done():
+			return p.cancel()
+		}
+	}
+	p.asked = new(p.runner.State().Left(*p.asked))
+	return nil, errCallLeft
 }
 
 // errOver is the cause of the end of a tool's context if another call of the reply ended the run.
@@ -75,7 +109,7 @@ var errOver = errors.New("loop: the run has ended")
 func (p *process) runTools(
 	ctx context.Context, runs []machine.ToolRun,
 ) (effects []machine.Effect, err error) {
-	b := &batch{runs: runs, outcomes: make([]chan tool.Outcome, len(runs))}
+	b := &batch{runs: runs, outcomes: make([]chan tool.Outcome, len(runs)), calls: make([]*outer, len(runs))}
 	ctx, release := context.WithCancelCause(ctx)
 	defer release(errOver) // of calls that still run
 	defer b.end(-1)
@@ -86,11 +120,14 @@ func (p *process) runTools(
 		}
 		select {
 		case out := <-b.outcomes[n]:
+			if b.calls[n].isLeft(&out) {
+				return p.leaveTools(ctx, b, n)
+			}
 			if effects, err = p.toolEnded(ctx, run, out); err != nil || p.runner.State().Phase == machine.Stopped {
 				return effects, err
 			}
 		case <-ctx.Done():
-			if out := b.end(n); out != nil {
+			if out := b.end(n); out != nil && !b.calls[n].isLeft(out) {
 				return p.toolEnded(ctx, run, *out)
 			}
 			return p.cancel()

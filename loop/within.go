@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/engine"
@@ -25,6 +26,10 @@ var (
 // does not change during a run.
 type outer struct {
 	process *process
+	// until ends the stay in this process of a run within, which is continued later; nil if it has to end
+	// before the call does. left reports that it was left so.
+	until context.Context
+	left  atomic.Bool
 	engine.Outer
 }
 
@@ -102,7 +107,10 @@ func (l *Loop) within(ctx context.Context, o *outer, in Input) (Result, error) {
 	if !fresh {
 		p.addPast(ctx, o)
 	}
-	return p.finish(fresh)
+	p.until = o.until
+	r, err := p.finish(fresh)
+	o.left.Store(p.away() && errors.Is(err, ErrSuspended))
+	return r, err
 }
 
 // options returns the options of a nested run.

@@ -198,22 +198,23 @@ func (r *Runner) Dispatch(at time.Time, events ...session.Event) ([]machine.Effe
 // the result.
 func (r *Runner) ToolBegins(at time.Time, run machine.ToolRun) (*tool.Outcome, error) {
 	r.begun = append(r.begun, run.Index)
-	if r.asked != nil {
-		began, landed := r.journal.Call(run.Key, run.Transport)
-		if landed != nil {
-			out := outcomeOf(landed)
-			return &out, nil
-		}
-		if t, ok := r.offer.Tools.Get(run.Tool); began && (!ok || !run.Repeatable || !t.Repeatable()) {
-			return &tool.Outcome{Err: tool.ErrUnknown}, nil
-		}
-	}
-	if r.journal == nil || r.unrecorded {
+	if r.journal == nil {
 		return nil, nil
 	}
-	began := journal.Note{Kind: journal.ToolBegan, At: at, Key: run.Key, Transport: run.Transport,
+	began, landed := r.journal.Call(run.Key, run.Transport)
+	if landed != nil { // also where calls were left in this process: see ToolPaused
+		out := outcomeOf(landed)
+		return &out, nil
+	}
+	if t, ok := r.offer.Tools.Get(run.Tool); r.asked != nil && began && (!ok || !run.Repeatable || !t.Repeatable()) {
+		return &tool.Outcome{Err: tool.ErrUnknown}, nil
+	}
+	if r.unrecorded {
+		return nil, nil
+	}
+	begins := journal.Note{Kind: journal.ToolBegan, At: at, Key: run.Key, Transport: run.Transport,
 		Tool: run.Tool}
-	if err := r.journal.Note(began); err != nil {
+	if err := r.journal.Note(begins); err != nil {
 		r.unrecorded = true // the run can still end in memory
 		return nil, err
 	}
