@@ -66,7 +66,8 @@ const maxSearched = 2 << 20
 func (r *reader) syntax(data []byte, err error) {
 	said := librarySays.FindStringSubmatch(err.Error())
 	line, _ := strconv.Atoi(said[1])
-	row := 1 + bytes.Count(data, []byte("\n"))
+	lines := bytes.Split(data, []byte("\n"))
+	row := len(lines)
 	for searched := 0; searched < maxSearched; searched += len(data) {
 		data = data[:max(bytes.LastIndexByte(data, '\n'), 0)]
 		if _, err := documents(data); err == nil {
@@ -74,6 +75,11 @@ func (r *reader) syntax(data []byte, err error) {
 			break
 		}
 		row--
+	}
+	text := lines[min(max(line, 1), len(lines))-1]
+	if indent := text[:len(text)-len(bytes.TrimLeft(text, " \t"))]; bytes.IndexByte(indent, '\t') >= 0 {
+		r.fault(place{line: line}, "", "a tab in the indentation", "indent with spaces")
+		return
 	}
 	r.fault(place{line: line}, "", "the file is not valid YAML here: "+strings.TrimPrefix(err.Error(), said[0]),
 		"check indentation, quotes, brackets and colons")
