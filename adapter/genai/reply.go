@@ -69,8 +69,8 @@ type wirePart struct {
 		Name string          `json:"name"`
 		Args json.RawMessage `json:"args"`
 		// PartialArgs and WillContinue are of arguments in pieces.
-		PartialArgs  json.RawMessage `json:"partialArgs"`
-		WillContinue bool            `json:"willContinue"`
+		PartialArgs  []partialArg `json:"partialArgs"`
+		WillContinue bool         `json:"willContinue"`
 	} `json:"functionCall"`
 }
 
@@ -82,7 +82,9 @@ type received struct {
 	textPieces, thoughtPieces kit.Pieces
 	calls                     []message.Call
 	parts                     []part
-	usage                     message.Usage
+	// open are the arguments of the last call, if they come in pieces and have not ended.
+	open  *grown
+	usage message.Usage
 	// prompt is the length of the prompt without what tools of the API read.
 	prompt     int64
 	model      string
@@ -155,17 +157,16 @@ func (g *received) add(c chunk, names map[string]string, tell func(loop.Delta)) 
 		if json.Unmarshal(raw, &p) != nil {
 			return &kit.UnreadableError{Got: "a part that is none"}
 		}
-		if p.Call != nil && (p.Call.WillContinue || p.Call.PartialArgs != nil) {
-			return errPieces
+		if g.inPieces(p) {
+			if err := g.piece(p, names, tell); err != nil {
+				return err
+			}
+			continue
 		}
 		g.part(raw, p, names, tell)
 	}
 	return nil
 }
-
-// errPieces is a call in pieces, which come only by a setting that the user added to the request.
-var errPieces = &kit.ReportedError{Code: "server_error", Final: true,
-	Say: "the arguments of a call come in pieces: take streamFunctionCallArguments out of the request"}
 
 func (g *received) part(raw json.RawMessage, p wirePart, names map[string]string, tell func(loop.Delta)) {
 	if p.Thought {
@@ -176,11 +177,7 @@ func (g *received) part(raw json.RawMessage, p wirePart, names map[string]string
 	}
 	switch {
 	case p.Call != nil:
-		call := message.Call{ID: p.Call.ID, Name: cmp.Or(names[p.Call.Name], p.Call.Name),
-			Arguments: kit.ArgumentText(p.Call.Args)}
-		tell(loop.Delta{Call: len(g.calls), Name: call.Name, Arguments: call.Arguments})
-		g.calls = append(g.calls, call)
-		g.parts = append(g.parts, part{Call: len(g.calls), Signature: p.Signature})
+		g.call(p, message.Call{ID: p.Call.ID, Arguments: kit.ArgumentText(p.Call.Args)}, names, tell)
 	case p.Thought && p.Text != nil && p.Signature == "": // the API wants no thought in words back
 	case p.Thought || p.Text == nil:
 		if kept := withContent(raw, p); kept != nil {
@@ -189,6 +186,14 @@ func (g *received) part(raw json.RawMessage, p wirePart, names map[string]string
 	default:
 		g.say(g.textPieces.Add(json.RawMessage(p.Text)), p.Signature, tell)
 	}
+}
+
+// call adds a call, without its name.
+func (g *received) call(p wirePart, made message.Call, names map[string]string, tell func(loop.Delta)) {
+	made.Name = cmp.Or(names[p.Call.Name], p.Call.Name)
+	tell(loop.Delta{Call: len(g.calls), Name: made.Name, Arguments: made.Arguments})
+	g.calls = append(g.calls, made)
+	g.parts = append(g.parts, part{Call: len(g.calls), Signature: p.Signature})
 }
 
 // withContent returns a part as it goes back; nil for none. The API refuses parts without content, but sends

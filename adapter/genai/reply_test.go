@@ -54,18 +54,6 @@ func TestAReplyThatIsBlockedOnItsWayIsFiltered(t *testing.T) {
 	assert.Equal(t, []any{"Well", int64(7)}, []any{reply.Text, reply.Usage.InputTokens})
 }
 
-// Pieces of a call's arguments come only if they are asked for, which the adapter does not do. Each would be
-// taken for a call of its own.
-func TestArgumentsInPiecesAreRefused(t *testing.T) {
-	for _, call := range []string{`{"name":"f","willContinue":true}`, `{"partialArgs":[{"jsonPath":"$.x","stringValue":"1"}]}`} {
-		_, err := (&exchange{}).readEvents(strings.NewReader(`data: {"candidates":[{"content":{"parts":[{"functionCall":` + call + `}]}}]}` + "\n\n"))
-		reported, is := errors.AsType[*kit.ReportedError](err)
-		require.True(t, is, call)
-		assert.True(t, reported.Final)
-		assert.Contains(t, reported.Say, "streamFunctionCallArguments")
-	}
-}
-
 func TestAToolWhoseNameTheAPIDoesNotTakeIsCalledByItsOwn(t *testing.T) {
 	got := &received{}
 	x := &exchange{names: map[string]string{"_1st": "1st"}}
@@ -116,6 +104,7 @@ func FuzzStream(f *testing.F) {
 		"data: {\"error\":{\"code\":503}}\n", "data: {\"promptFeedback\":{\"blockReason\":\"SAFETY\"}}", "data: {\"candidates\":[{\"finishReason\":\"MALFORMED_FUNCTION_CALL\"}]}\n",
 		"data: {\"candidates\":[{\"content\":{\"parts\":[7,{\"inlineData\":{}},{\"thought\":true,\"text\":\"x\"}]},\"finishReason\":\"X\"}]}", "<html>", "", "data:",
 		"[{\"error\":{}}]",
+		`data: {"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","willContinue":true}},{"functionCall":{"partialArgs":[{"jsonPath":"$.a[0].b","stringValue":"x"}]}}]},"finishReason":"STOP"}]}`,
 	} {
 		f.Add([]byte(seed), 200)
 	}
