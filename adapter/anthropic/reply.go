@@ -50,11 +50,16 @@ func readWhole(in io.Reader) (*received, error) {
 	return &received{message: m, content: blocks}, nil
 }
 
-// paused reports whether the API paused the turn while it ran tools of its own. The turn continues when
-// the API gets back what the model said so far. A turn with calls of ours waits for their results instead.
+// paused reports whether the API paused the turn: while it ran tools of its own, or after it summed up the
+// conversation. The turn continues when the API gets back what the model said so far. A turn with calls of
+// ours waits for their results instead.
 func (r *received) paused() bool {
 	called := slices.ContainsFunc(r.content, func(b *contentBlock) bool { return b.Text("type") == "tool_use" })
-	return r.stopReason() == sdk.StopReasonPauseTurn && !called
+	return isPause(r.stopReason()) && !called
+}
+
+func isPause(reason sdk.StopReason) bool {
+	return reason == sdk.StopReasonPauseTurn || reason == sdk.StopReason(sdk.BetaStopReasonCompaction)
 }
 
 func (r *received) stopReason() sdk.StopReason { return sdk.StopReason(r.message.Text("stop_reason")) }
@@ -106,7 +111,7 @@ func (r *received) extra() (x kit.Extras) {
 
 // finishOf returns why a reply ended. An unknown reason is passed on unchanged.
 func finishOf(reason sdk.StopReason, calls []message.Call) message.FinishReason {
-	if reason == sdk.StopReasonPauseTurn {
+	if isPause(reason) {
 		return message.Aborted // only beside calls: see paused
 	}
 	if finish, known := kit.Finish(string(reason), calls); known {

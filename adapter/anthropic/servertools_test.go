@@ -34,6 +34,24 @@ func TestATurnThatIsPausedForEver(t *testing.T) {
 	assert.True(t, failed.Failure().Final)
 }
 
+// A user may have the API pause once it has summed up the conversation (pause_after_compaction). The turn goes
+// on with the summary, which is no answer.
+func TestATurnThatIsPausedAfterACompactionGoesOn(t *testing.T) {
+	const summary = `{"type":"compaction","content":"They said hi."}`
+	reply := func(content, stop string) string {
+		return "200 OK\nContent-Type: application/json\n\n" + `{"id":"m","type":"message","role":"assistant","model":"m","content":[` +
+			content + `],"stop_reason":"` + stop + `","usage":{"input_tokens":5,"output_tokens":2}}`
+	}
+	server := kittest.Serve(t, reply(summary, "compaction"), reply(`{"type":"text","text":"Hi."}`, "end_turn"))
+	model, err := adapter().New(server.URL, server.Client)
+	require.NoError(t, err)
+	got, err := model.Reply(t.Context(), loop.Request{System: "Search."})
+	require.NoError(t, err)
+	assert.Equal(t, []any{"Hi.", message.Stop, int64(2)}, []any{got.Text, got.Finish, got.Usage.APICalls})
+	assert.Contains(t, got.Opaque, summary)
+	assert.Contains(t, server.Requests()[1], `"content": "They said hi."`)
+}
+
 // A tool that the API runs is offered as in the README: beside our tools, and alone.
 func TestToolsOfTheAPIAreOfferedByTheClient(t *testing.T) {
 	ended := "200 OK\nContent-Type: application/json\n\n" +
