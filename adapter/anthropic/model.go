@@ -53,8 +53,9 @@ func (m *Model) Describe() machine.ModelInfo {
 }
 
 // Reply asks once and returns the whole reply. It streams if req.Stream is set. If the API pauses the turn
-// (pause_turn, while it runs tools of its own; compaction), Reply continues it with another request and returns all of
-// it. The error has an [*kit.Error] in its chain, within a [ratelimit.LimitedError] if a response came.
+// (pause_turn, while it runs tools of its own; compaction), Reply continues it with another request and
+// returns all of it. The error has an [*kit.Error] in its chain, within a [ratelimit.LimitedError] if a
+// response came.
 func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, error) {
 	if err := kit.CheckMedia(name, req.Messages, refuses); err != nil {
 		return message.Reply{}, err
