@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
+	"regexp"
 	"slices"
 	"testing"
 	"time"
@@ -333,4 +335,17 @@ func TestDecisionJSON(t *testing.T) {
 	var back policy.Decision
 	require.NoError(t, json.Unmarshal(stop, &back))
 	assert.Equal(t, q.decide(), back)
+}
+
+// Each constant has its line in the table of reasons, and the classes there are known.
+func TestEveryReasonHasItsRow(t *testing.T) {
+	source, err := os.ReadFile("reason.go")
+	require.NoError(t, err)
+	constants := regexp.MustCompile(`(?m)^\tReason\w+ +Reason = "(\w+)"$`).FindAllSubmatch(source, -1)
+	all := policy.Reasons()
+	require.Len(t, constants, len(all))
+	for n, constant := range constants {
+		assert.Equal(t, policy.Reason(constant[1]), all[n], "in the order of their declaration")
+		assert.True(t, all[n].Class() == "" || all[n].Class().Plane() != "", all[n])
+	}
 }
