@@ -83,7 +83,7 @@ func (s *references) find(ref string) (kit.Object, bool) {
 }
 
 // formatSchema converts a schema for the server's grammar, which refuses patterns that are not anchored at
-// both ends: they are dropped. The core checks the answer against them.
+// both ends, and reads "(?" as something else: they are dropped. The core checks the answer against them.
 func formatSchema(raw json.RawMessage) json.RawMessage {
 	sent, _ := kit.Downgrade{To: kit.OllamaGrammar(), Check: anchored}.Schema(raw)
 	return sent
@@ -91,7 +91,7 @@ func formatSchema(raw json.RawMessage) json.RawMessage {
 
 func anchored(pattern *kit.Member) kit.Treatment {
 	p, isText := kit.ReadText(pattern.Value)
-	if isText && !(strings.HasPrefix(p, "^") && strings.HasSuffix(p, "$")) {
+	if isText && (!strings.HasPrefix(p, "^") || !strings.HasSuffix(p, "$") || strings.Contains(p, "(?")) {
 		return kit.Drop
 	}
 	return kit.Keep
