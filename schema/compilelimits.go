@@ -30,9 +30,11 @@ func compilable(tree any) error {
 		s.references(tree)
 	}
 	switch {
-	case s.subschemas > maxSubschemas:
+	case s.subschemas > maxSubschemas && s.elsewhere > 0:
 		return fmt.Errorf("schema: counts as %d subschemas, at most %d are compiled: a reference to a place that is no "+
 			"subschema counts as %d, so put what it leads to under $defs", s.subschemas, maxSubschemas, costOfElsewhere)
+	case s.subschemas > maxSubschemas:
+		return fmt.Errorf("schema: counts as %d subschemas, at most %d are compiled", s.subschemas, maxSubschemas)
 	case s.pointers > maxPointerBytes:
 		return fmt.Errorf("schema: the JSON Pointers of its subschemas have %d bytes, at most %d are compiled: use shorter names "+
 			"or less nesting", s.pointers, maxPointerBytes)
@@ -46,6 +48,7 @@ func compilable(tree any) error {
 type survey struct {
 	subschemas, pointers, patterns int
 	refs                           []string
+	elsewhere                      int // of the refs, those that lead to no subschema
 }
 
 // holds says how a keyword holds subschemas, in any draft.
@@ -130,17 +133,16 @@ func (s *survey) schema(tree any, pointer int) {
 func (s *survey) references(tree any) {
 	places := map[string]any{}
 	subschemas(places, tree, "")
-	elsewhere := 0
 	for _, ref := range s.refs {
 		base, fragment, _ := strings.Cut(ref, "#")
 		plain, err := url.PathUnescape(fragment)
 		isPointer := err == nil && strings.HasPrefix(plain, "/")
 		if _, leadsToSchema := places[plain]; isPointer && (base != "" || !leadsToSchema) {
-			elsewhere++
+			s.elsewhere++
 		}
 	}
-	if elsewhere > 0 {
-		s.subschemas, s.pointers = costOfElsewhere*elsewhere, 0
+	if s.elsewhere > 0 {
+		s.subschemas, s.pointers = costOfElsewhere*s.elsewhere, 0
 		everything(tree, 0, func(v any, pointer int) {
 			if isObject(v) {
 				s.subschemas++

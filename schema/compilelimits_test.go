@@ -40,6 +40,7 @@ func TestASchemaIsCompiledWithinBounds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := schema.Compile([]byte(c.schema))
 			require.ErrorContains(t, err, c.says)
+			assert.Equal(t, name == "references", strings.Contains(err.Error(), "$defs"), "%s", err)
 		})
 	}
 }
