@@ -326,7 +326,7 @@ func TestWordsOfRawSchemas(t *testing.T) {
 	}
 	for text, told := range map[string]string{
 		`{"properties":{"a":{"type":"STRING"}}}`: "(types are written in lower case)", `{"multipleOf":0}`: "multipleOf: expected more than 0",
-		`{"$schema":"http://json-schema.org/draft-04/schema#","required":[]}`: "required: expected at least 1 item", `{"pattern":"\\u0041"}`: `and no \u`,
+		`{"$schema":"http://json-schema.org/draft-04/schema#","required":[]}`: "required: expected at least 1 item",
 	} {
 		_, err := schema.Compile([]byte(text))
 		require.ErrorContains(t, err, told)
@@ -341,4 +341,38 @@ func TestAnAlternativeThatNothingFitsIsNotOffered(t *testing.T) {
 		"a: expected string or null, got integer [type schema]", "b/c: required, expected string [required schema]",
 		"c: expected nothing here, got integer [false schema]",
 	}, lines(s.Check([]byte(`{"a":3,"b":{},"c":1}`))))
+}
+
+// What JavaScript writes, as zod and pydantic do.
+func TestLookaheadsAtTheStartOfAPatternHold(t *testing.T) {
+	for pattern, texts := range map[string][2][]string{
+		`^(?!\.)(?!.*\.\.)([A-Za-z0-9_'+\-\.]*)[A-Za-z0-9_+-]@([A-Za-z0-9][A-Za-z0-9\-]*\.)+[A-Za-z]{2,}$`: {
+			{"a.b@c.org", "_@x.io"}, {".a@b.co", "a..b@c.de", "a@b", ""}},
+		`^(?!^[-+.]*$)[+-]?0*\d*\.?\d*$`:    {{"1", "-0.5", ".5"}, {"", "-", "+.", "1e5"}},
+		`^(?=.*[A-Z])(?=.*\d)[^(|)]{4,}$`:   {{"aB3d", "12Ab"}, {"abcd", "AB1", "ABCD", "A1(|)"}},
+		`^(?=[)|]?x)(?![[\])]a).+`:          {{")xb", "|x", "x"}, {"b", ""}},
+		`^(?![]^])\\?[\u4e00-\u9FA5\x41]+$`: {{"中文", `\A`, "A"}, {"]A", "B", "u4e00", ""}},
+		`^(?!a|b).$`:                        {{"c"}, {"a", "b", "cc"}},
+	} {
+		text, err := json.Marshal(map[string]any{"patternProperties": map[string]bool{pattern: false}, "pattern": pattern})
+		require.NoError(t, err)
+		s := compile(t, string(text))
+		for n, texts := range texts {
+			for _, value := range texts {
+				doc, err := json.Marshal(value)
+				require.NoError(t, err)
+				assert.Equal(t, n == 0, s.Check(doc) == nil, "%s: %s", pattern, doc)
+				assert.Equal(t, n == 1, s.Check([]byte("{"+string(doc)+":1}")) == nil, "%s: %s", pattern, doc)
+			}
+		}
+	}
+	for _, pattern := range []string{
+		`a(?!b)`, `^(?!a)b|c`, `^(?!a)*b`, `(?=a)b`, `^(?=a(?!b))`, `^(?!a`, `^(?!a)(b`, `^(?!(a)\1)`, `^(?<!a)b`, `\ud83d`, `(a)\1`, `a{1,1001}`,
+	} {
+		text, err := json.Marshal(map[string]any{"pattern": pattern})
+		require.NoError(t, err)
+		_, err = schema.Compile(text)
+		assert.EqualError(t, err, "schema: pattern: expected a regular expression in Go's syntax, which has no lookarounds but lookaheads "+
+			"right after ^ at its start, no back-references, and repeats at most 1,000 times", pattern)
+	}
 }

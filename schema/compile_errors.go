@@ -37,7 +37,8 @@ func nothingThere(ref string) error {
 }
 
 // goRegexp is what the patterns of a schema must be.
-const goRegexp = "a regular expression in Go's syntax, which has no lookarounds, no back-references and no \\u"
+const goRegexp = "a regular expression in Go's syntax, which has no lookarounds but lookaheads right after ^ at its start, " +
+	"no back-references, and repeats at most 1,000 times"
 
 // refusedSchema is the error for a schema that JSON Schema itself does not allow, with all places.
 func refusedSchema(tree any) error {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"regexp"
 	"regexp/syntax"
+	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -11,8 +12,29 @@ import (
 // pattern is a regular expression and how much work it is: Go takes time in proportion to its size times that
 // of the text.
 type pattern struct {
+	text  string
+	rest  *regexp.Regexp // what follows the lookaheads
+	first *lookahead
+	size  int
+}
+
+// lookahead is one at the beginning of a pattern, which Go does not know, as a regular expression of its own.
+type lookahead struct {
 	*regexp.Regexp
-	size int
+	isNegative bool
+	next       *lookahead
+}
+
+func (p pattern) String() string { return p.text }
+
+// MatchString reports whether a text matches.
+func (p pattern) MatchString(text string) bool {
+	for a := p.first; a != nil; a = a.next {
+		if a.MatchString(text) == a.isNegative {
+			return false
+		}
+	}
+	return p.rest.MatchString(text)
 }
 
 // patterns compiles the regular expressions of one schema document, each once.
@@ -44,20 +66,90 @@ func (p *patterns) compile(text string) (jsonschema.Regexp, error) {
 	return of.pattern, nil
 }
 
-func (p *patterns) fresh(text string) (pattern, error) {
+func (p *patterns) fresh(text string) (made pattern, err error) {
 	if p.steps += writtenOut(text); p.tooLarge() {
-		return pattern{}, errManySteps
+		return made, errManySteps
 	}
+	made.text, text = text, inGo(text)
+	for {
+		ahead, rest, is := cutLookahead(text)
+		if !is {
+			break
+		}
+		next := &lookahead{isNegative: ahead[0] == '!', next: made.first}
+		if next.Regexp, err = p.part(&made, "^(?:"+ahead[1:]+")"); err != nil {
+			return made, err
+		}
+		made.first, text = next, "^"+rest
+	}
+	made.rest, err = p.part(&made, text)
+	return made, err
+}
+
+// part compiles a part of a pattern.
+func (p *patterns) part(of *pattern, text string) (*regexp.Regexp, error) {
 	tree, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
-		return pattern{}, err
+		return nil, err
 	}
 	size, classes := sizes(tree)
+	of.size += size
 	if p.steps += size + classes; p.tooLarge() {
-		return pattern{}, errManySteps
+		return nil, errManySteps
 	}
-	re, err := regexp.Compile(text)
-	return pattern{re, size}, err
+	return regexp.Compile(text)
+}
+
+// escapes are the characters with a backslash before them, and those that JavaScript names by their number.
+var escapes = regexp.MustCompile(`(?s)\\(?:u([0-9a-fA-F]{4})|.)`)
+
+// inGo writes \u0041 as Go has it. Halves of a pair stay, and are refused.
+func inGo(pattern string) string {
+	return escapes.ReplaceAllStringFunc(pattern, func(escape string) string {
+		digits, is := strings.CutPrefix(escape, `\u`)
+		if half := strings.ToLower(digits); !is || len(digits) != 4 || half >= "d800" && half <= "dfff" {
+			return escape
+		}
+		return `\x{` + digits + "}"
+	})
+}
+
+// cutLookahead takes the lookahead, from its "=" or "!", out of a pattern that begins with it. Another
+// alternative beside it would not have it.
+func cutLookahead(pattern string) (ahead, rest string, is bool) {
+	rest, is = strings.CutPrefix(pattern, "^(?")
+	end := outermost(rest, ')')
+	if !is || end < 1 || rest[0] != '=' && rest[0] != '!' {
+		return "", "", false
+	}
+	ahead, rest = rest[:end], rest[end+1:]
+	isRepeated := rest != "" && strings.Contains("*+?{", rest[:1])
+	return ahead, rest, !isRepeated && outermost(rest, '|') < 0
+}
+
+// outermost finds a character outside of groups and classes; -1 for none.
+func outermost(pattern string, char byte) int {
+	depth, isClass := 0, false
+	for n := 0; n < len(pattern); n++ {
+		switch c := pattern[n]; {
+		case c == '\\':
+			n++
+		case isClass:
+			isClass = c != ']'
+		case c == '[':
+			isClass = true
+			if rest := strings.TrimPrefix(pattern[n+1:], "^"); strings.HasPrefix(rest, "]") {
+				n = len(pattern) - len(rest) // one that comes first is a character
+			}
+		case depth == 0 && c == char:
+			return n
+		case c == '(':
+			depth++
+		case c == ')':
+			depth--
+		}
+	}
+	return -1
 }
 
 // What Go writes out while it reads a pattern: classes that have a name, and the cases of each character in a

@@ -29,8 +29,9 @@ type Schema struct {
 
 // Compile makes a Schema of a raw JSON Schema. A document without `$schema` is Draft 2020-12; drafts 4 to
 // 2019-09 are read too. `format` is not asserted, in any draft. References that leave the document are
-// refused: nothing is loaded from files or the network. A member "x-echo": true lets issues show the values
-// received at that place; "x-noecho": true keeps models from being told numbers and booleans there, as
+// refused: nothing is loaded from files or the network. A pattern is in Go's syntax, and may have lookaheads
+// right after ^ at its start and \u0041, as JavaScript has them. A member "x-echo": true lets issues show the
+// values received at that place; "x-noecho": true keeps models from being told numbers and booleans there, as
 // "x-secret": true does.
 //
 // What would take long to compile is refused: more than 10,000 subschemas (one with an $id or a $dynamicAnchor
