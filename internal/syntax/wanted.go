@@ -42,7 +42,7 @@ type place struct {
 const space = " \t\r\n"
 
 func placeOf(text string, offset int) place {
-	offset = min(max(offset, 0), len(text))
+	offset = wordStart(text, min(max(offset, 0), len(text)))
 	p := place{before: strings.TrimRight(text[:offset], space), rest: text[offset:]}
 	p.joined = len(p.before) == offset
 	n := 0
@@ -52,6 +52,29 @@ func placeOf(text string, offset int) place {
 	p.word = p.rest[:n]
 	p.after = strings.TrimLeft(p.rest[min(max(n, 1), len(p.rest)):], space)
 	return p
+}
+
+// wordStart is where a word begins of which a decoder took the first letters for true, false or null; the
+// offset itself elsewhere.
+func wordStart(text string, offset int) int {
+	start := offset
+	for start > 0 && 'a' <= text[start-1] && text[start-1] <= 'z' {
+		start--
+	}
+	taken := text[start:offset]
+	if taken == "" || offset == len(text) {
+		return offset
+	}
+	if c := text[offset]; c <= ' ' || c == '\\' || c >= 0x7f {
+		return offset // it may be the fault of a string
+	}
+	begins := func(literal string) bool {
+		return strings.HasPrefix(literal, taken) && (taken != literal || isWordByte(text[offset]))
+	}
+	if slices.ContainsFunc([]string{"true", "false", "null"}, begins) {
+		return start
+	}
+	return offset
 }
 
 func isWordByte(c byte) bool {
