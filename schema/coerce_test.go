@@ -28,7 +28,7 @@ func TestNothingIsCoerced(t *testing.T) {
 		`{"paid": 1}`:       "paid: expected boolean, got integer",
 		`{"note": 5}`:       "note: expected string, got integer",
 		`{"tags": "a"}`:     "tags: expected array of strings, got string",
-		`{"Count": 2}`:      "Count: expected no member of this name (allowed: count, note, paid, price, tags), got integer",
+		`{"Count": 2}`:      "Count: expected no member of this name (allowed: count (the nearest name), note, paid, price, tags), got integer",
 		`{"count": 2.0}`:    "",
 		`{"count": 1e2}`:    "",
 		`{"note": " two "}`: "",

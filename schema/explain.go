@@ -125,6 +125,7 @@ func (s *Schema) report(e *evaluation, root value) []fault.Issue {
 		if f.lacks != "" {
 			path, there = append(path, f.lacks[1:]), value{}
 		}
+		e.suggest(f)
 		issues = append(issues, f.tell(path))
 		at.finish(&issues[len(issues)-1], path, there)
 	}
@@ -181,15 +182,18 @@ func (n *node) describedMembers(name string) string {
 	if slices.ContainsFunc(around, func(b *node) bool { return b.members[name] != nil }) {
 		return fault.NoMember("") + " beside the others"
 	}
-	return n.expects("unevaluatedProperties", func() string {
-		all := map[string]any{}
-		for _, b := range around {
-			for name := range b.members {
-				all[name] = true
-			}
+	return n.expects("unevaluatedProperties", func() string { return clip(notAllowed(namesIn(around))) })
+}
+
+// namesIn has the names of all members that are described by some schemas for one value.
+func namesIn(around []*node) map[string]any {
+	all := map[string]any{}
+	for _, b := range around {
+		for name := range b.members {
+			all[name] = true
 		}
-		return clip(notAllowed(all))
-	})
+	}
+	return all
 }
 
 // places are the schemas of the values on the path to one place, which most other places share.

@@ -57,6 +57,7 @@ type Budget struct {
 	next    int // stop is called when no more than this is left
 	kept    int // how many answers of shared schemas are remembered
 	weighed int // how many failures of alternatives were compared with each other
+	likened int // how many names were compared with one that is not allowed
 }
 
 // maxWork is less than half a second of work.
@@ -112,6 +113,16 @@ const maxWeighed = 1 << 14
 func (b *Budget) weighs(failures int) bool {
 	b.weighed += failures
 	return b.weighed < maxWeighed
+}
+
+// maxLikened bounds the names that are compared in one reply with those that are not allowed: a comparison of
+// two long ones takes about 10 µs.
+const maxLikened = 1 << 12
+
+// likens counts names that are to be compared with one that is not allowed, and reports whether they are.
+func (b *Budget) likens(names int) bool {
+	b.likened += names
+	return b.likened < maxLikened
 }
 
 // spent reports whether the budget was not enough.

@@ -1,0 +1,69 @@
+package schema
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/fields"
+)
+
+// suggest names the member that was probably meant by one that is not allowed. It comes first: a list of very
+// many names is cut.
+func (e *evaluation) suggest(f *failure) {
+	names := f.allowed()
+	if len(names) < 2 || !e.likens(len(names)) {
+		return
+	}
+	near := nearestName(f.value.name(), names)
+	if near < 0 {
+		return
+	}
+	meant := names[near]
+	names = slices.Insert(slices.Delete(names, near, near+1), 0, meant)
+	f.said = clip(fault.NoMember(bounded(names, func(name string) string {
+		if name == meant {
+			return nameOf(name) + " (the nearest name)"
+		}
+		return nameOf(name)
+	})))
+}
+
+// allowed are the names of the members that are allowed where one is not, sorted; none for other failures.
+func (f *failure) allowed() []string {
+	switch {
+	case f.at == nil || f.joined != nil || f.lacks != "":
+		return nil
+	case f.rule == "additionalProperties":
+		properties, _ := f.at.raw["properties"].(map[string]any)
+		return canon.Keys(properties)
+	case f.rule == "unevaluatedProperties":
+		if all := namesIn(inPlace(f.at.up)); all[f.value.name()] == nil {
+			return canon.Keys(all)
+		}
+	}
+	return nil
+}
+
+// shortest is the length of the shortest name that may be meant by one that differs in a letter. Of shorter
+// ones nearly all are near.
+const shortest = 3
+
+// nearestName is the index of the name that was probably meant; -1 for none. Case and separators do not
+// count.
+func nearestName(name string, names []string) int {
+	spelled, known := folded(name), make([]string, len(names))
+	for n := range names {
+		known[n] = folded(names[n])
+	}
+	near := fields.Near(spelled, known)
+	if near == "" || len(near) < shortest && near != spelled {
+		return -1
+	}
+	return slices.Index(known, near)
+}
+
+var separators = strings.NewReplacer("_", "", "-", "", " ", "", ".", "")
+
+func folded(name string) string { return strings.ToLower(separators.Replace(name)) }
