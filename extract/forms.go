@@ -103,6 +103,9 @@ const (
 	formTrailingComma Form = "trailing_comma"
 	// formComment: a comment (#, //, /* */) between tokens.
 	formComment Form = "comment"
+	// formOddSpace: white space between tokens that JSON does not have: that of JavaScript, such as a no-break
+	// space, or \n, \r or \t, written so.
+	formOddSpace Form = "odd_space"
 	// formUnquotedKey: a member's name without quotes.
 	formUnquotedKey Form = "unquoted_key"
 	// formRawControl: a control character, such as a line break, written raw in a string.
@@ -144,6 +147,7 @@ var repairs = []struct {
 	{formTuple, syntax.Lists},
 	{formTrailingComma, syntax.LastComma},
 	{formComment, syntax.Comments},
+	{formOddSpace, syntax.Spaces},
 	{formUnquotedKey, syntax.Quotes},
 	{formRawControl, "line breaks and control characters within strings written as escapes"},
 	{formMarkdownEscape, `no \ before _ and brackets`},

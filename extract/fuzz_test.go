@@ -18,7 +18,8 @@ func FuzzCalls(f *testing.F) {
 		f.Add(c.text)
 	}
 	for _, text := range []string{`add(a=1_0, b=.5, c='\x41\d', d=("x",))`, "add(a=1, a=2)", `{"name": "add", "arguments": "{\"a\": 1}"}`,
-		"<tool_call>{\"name\": \"add\", \"arguments\": {\"a\": [1], 2]}}</tool_call>", `[['add', {'a': 'it's'}]]`, `{"\\":1`} {
+		"<tool_call>{\"name\": \"add\", \"arguments\": {\"a\": [1], 2]}}</tool_call>", `[['add', {'a': 'it's'}]]`, `{"\\":1`,
+		"{\"name\": \"add\", \"arguments\": {\"a\":\u00a01, \\n\"b\": \\t[2]\\n}}"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -29,6 +29,8 @@ type reader struct {
 	repairs []Repair
 	// far is how far was read for the name of an argument that is none.
 	far int
+	// odd is where the last space between tokens ended that has some that JSON has not.
+	odd int
 	// fault is the address of first once something is wrong. Nobody keeps it.
 	fault *Broken
 	first Broken
@@ -43,7 +45,7 @@ type reader struct {
 // start makes r ready to read from pos to end. It reuses the memory of an earlier literal.
 func (r *reader) start(src string, pos, end int) {
 	*r = reader{src: src, pos: pos, end: end, limit: pos + MaxBytes, left: MaxValues, nodes: r.nodes,
-		out: r.out[:0], said: r.said[:0], repairs: r.repairs[:0]}
+		out: r.out[:0], said: r.said[:0], repairs: r.repairs[:0], odd: -1}
 	r.none()
 }
 

@@ -35,6 +35,8 @@ func TestLiterals(t *testing.T) {
 			[]extract.Form{"tuple", "tuple", "trailing_comma", "tuple"}},
 		{"trailing_comma", `{"a": [1, 2,], }`, `{"a":[1,2]}`, kinds("trailing_comma", 2)},
 		{"comment", "{\"a\": 1, // one\n \"b\": /* two */ 2 # three\n}", `{"a":1,"b":2}`, kinds("comment", 3)},
+		{"odd_space", "{\u00a0\"a\":\u202f1,\u3000\"b\u00a0c\": [1, \u2009\u2009true]\ufeff}", "{\"a\":1,\"b\u00a0c\":[1,true]}", kinds("odd_space", 6)},
+		{"break_written_out", `{\n  "a": \n[1, \t2]\n\n}`, `{"a":[1,2]}`, kinds("odd_space", 5)},
 		{"unquoted_key", `{a: {b_2: 1}}`, `{"a":{"b_2":1}}`, kinds("unquoted_key", 2)},
 		{"raw_control", "{\"a\": \"x\ny\tz\"}", `{"a":"x\ny\tz"}`, kinds("raw_control", 2)},
 		{"markdown_escape", `\{"a": 1, b\_c: 2\}`, `{"a":1,"b_c":2}`, []extract.Form{"markdown_escape", "unquoted_key", "markdown_escape", "markdown_escape"}},

@@ -72,7 +72,7 @@ func (r *reader) keyName() bool {
 			r.pos = start
 			return r.unexpected()
 		}
-		if !isPlain(name) {
+		if !isPlain(name) || r.odd == start { // the space may have been meant as part of the name
 			return r.unfit(start)
 		}
 		r.repaired(formUnquotedKey, start)

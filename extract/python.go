@@ -50,7 +50,7 @@ func (r *reader) dictArgument(n int) bool {
 // keyword reads the name of an argument and its "=". A value without a name is refused.
 func (r *reader) keyword() bool {
 	start := r.pos
-	if !isNameStart(r.peek()) {
+	if !isNameStart(r.peek()) || r.odd == start {
 		return r.unexpected()
 	}
 	name := r.name()

@@ -1,13 +1,19 @@
 package extract
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
-// space skips white space, comments, and Markdown's backslash before a bracket.
+// space skips white space, also that of JavaScript, comments, and Markdown's backslash before a bracket.
 func (r *reader) space() bool {
 	for r.pos < r.stop() {
 		c := r.src[r.pos]
 		switch {
 		case isSpace(c):
+			if r.odd == r.pos {
+				r.odd++
+			}
 			r.pos++
 		case c == '#' || c == '/':
 			if !r.comment() {
@@ -18,7 +24,13 @@ func (r *reader) space() bool {
 			r.pos++
 			return true
 		default:
-			return true
+			size := oddSpace(r.src[r.pos:r.stop()])
+			if size == 0 {
+				return true
+			}
+			r.repaired(formOddSpace, r.pos)
+			r.pos += size
+			r.odd = r.pos
 		}
 	}
 	return true
@@ -42,6 +54,31 @@ func (r *reader) comment() bool {
 	}
 	r.repaired(formComment, start)
 	return true
+}
+
+// oddSpace returns the length of white space that JavaScript has and JSON does not, such as a no-break space, or
+// of a line break or tab that is written as in a string. After that no letter may follow: \name is no space
+// and ame. 0 is none.
+func oddSpace(text string) int {
+	switch c := text[0]; {
+	case c == '\\':
+		if len(text) > 2 && strings.IndexByte("nrt", text[1]) >= 0 && !isNameStart(text[2]) {
+			return 2
+		}
+		return 0
+	case c == '\v' || c == '\f':
+		return 1
+	case c < utf8.RuneSelf:
+		return 0
+	}
+	switch v, size := utf8.DecodeRuneInString(text); {
+	case v >= 0x2000 && v <= 0x200a:
+		return size
+	case v == 0xa0 || v == 0x1680 || v == 0x2028 || v == 0x2029 || v == 0x202f || v == 0x205f || v == 0x3000 ||
+		v == 0xfeff:
+		return size
+	}
+	return 0
 }
 
 func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }

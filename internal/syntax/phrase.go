@@ -34,6 +34,8 @@ const (
 	// Brackets: a closing bracket of another kind. Lists: round brackets.
 	Brackets = "each bracket closed by its own kind"
 	Lists    = "square brackets around lists"
+	// Spaces: white space that JSON does not have.
+	Spaces = "only plain spaces and line breaks between names and values"
 	// Comments and Dots: text that is not data.
 	Comments = "no comments"
 	Dots     = "everything written out, without dots in its place"

@@ -120,6 +120,7 @@ var mistakes = [...]mistake{
 	{wanted: Complete, is: nothingLeft},
 	{wanted: BareQuotes, starts: []string{`\"`}},
 	{wanted: CodePoints, starts: []string{`\u`}},
+	{wanted: Spaces, starts: []string{`\n`, `\r`, `\t`}}, // within a string, these are no mistake
 	{wanted: Escapes, begins: `\`},
 	{wanted: Lines, begins: "\r\n"},
 	{wanted: Controls, is: control},
@@ -128,6 +129,7 @@ var mistakes = [...]mistake{
 	{wanted: "", after: openers, begins: `"`},
 	{wanted: "", notAfter: values + "{,", begins: "{["},
 	{wanted: Alone, notBegins: "'(", is: first},
+	{wanted: Spaces, starts: spaces},
 	{wanted: Tags, begins: "<", is: tag},
 	{wanted: InnerQuotes, joined: true, after: quotes, begins: letters + "'"},
 	{wanted: Quotes, begins: "'`"},
@@ -153,6 +155,10 @@ var mistakes = [...]mistake{
 	{wanted: Literals, notAfter: openers, begins: operators, notBegins: "["},
 	{wanted: Quotes, after: openers, notBegins: ":="},
 }
+
+// spaces are white space of JavaScript.
+var spaces = strings.Split("\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005"+
+	"\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff", "")
 
 var pythonWords = []string{"True", "False", "None"}
 
