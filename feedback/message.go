@@ -56,17 +56,34 @@ func classWords(class fault.Class) string {
 	return cmp.Or(ruleWords[string(class)], strings.ReplaceAll(string(class), "_", " "))
 }
 
-// place returns where an issue is, quoted if it could be mistaken for a sentence.
+// place returns where an issue is, quoted if it could be mistaken for a sentence. Names with a "~" or "/",
+// which JSON Pointers escape, are as they are written in JSON.
 func place(i fault.Issue) string {
-	if i.Pointer == "" {
+	switch {
+	case i.Pointer == "":
 		return i.Place()
+	case !strings.Contains(i.Pointer, "~"):
+		return Name(i.Place())
 	}
-	return Name(i.Place())
+	var names []string
+	for name := range jsontext.Pointer(i.Pointer).Tokens() {
+		if strings.Contains(name, "/") {
+			names = append(names, inMarks(name, maxName))
+		} else {
+			names = append(names, Name(name))
+		}
+	}
+	return Cut(strings.Join(names, "/"), 2*maxName)
 }
+
+// required are the words for a member that is missing.
+const required = "required"
 
 // ruleWords has words for rules whose names do not explain themselves.
 var ruleWords = map[string]string{
-	"required":             "required",
+	"required":             required,
+	"dependentRequired":    required,
+	"dependencies":         required,
 	fault.RuleSyntax:       "cannot be read",
 	fault.RuleDuplicateKey: "the same member twice",
 	fault.RuleInvalidUTF8:  "not valid UTF-8",

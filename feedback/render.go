@@ -125,7 +125,7 @@ func (f *RetryFeedback) line(b []byte, i fault.Issue) []byte {
 	}
 	switch {
 	case !f.persists(i):
-	case i.Rule == "required" && i.Got == "":
+	case ruleWords[i.Rule] == required && i.Got == "":
 		b = append(b, "still missing: "...)
 	default:
 		b = append(b, "still wrong: "...)
