@@ -201,7 +201,7 @@ func (e *evidence) byError() Class {
 	if e.err != nil && strings.TrimSpace(text) == "" {
 		text = e.err.Error()
 	}
-	folded := words(text)
+	folded := said(text)
 	c := wordClass(folded)
 	if named := e.byCodeWords(); named != "" && (named != Unavailable || c == "") {
 		c = named
@@ -245,7 +245,7 @@ var refinements = map[Class][]Class{
 // refine returns the class that the provider means by a status or code. Words count only without a better
 // code.
 func (e *evidence) refine(c Class, byWords bool) Class {
-	folded := words(e.message + "\n" + e.text)
+	folded := said(e.message + "\n" + e.text)
 	if c == Permission && e.isModerated() {
 		return ContentFilter
 	}
@@ -274,6 +274,12 @@ func (e *evidence) refine(c Class, byWords bool) Class {
 	}
 	return c
 }
+
+// preface is how Bedrock begins what the API of a model said: it names no model.
+const preface = " the model returned the following errors "
+
+// said folds what a provider says into its words.
+func said(text string) string { return strings.Replace(words(text), preface, " ", 1) }
 
 // longestField is the most characters that a field of a request takes which is none for a conversation: ids,
 // names and descriptions.
