@@ -72,10 +72,13 @@ func (m *Model) items(t turn) []json.RawMessage {
 			continue
 		}
 		c, was := t.calls[n], said.calls[n]
-		if was.ID != c.Made.ID || was.Arguments != c.Made.Arguments || safeName(was.Name) != c.Name {
+		if was.ID != c.Made.ID || was.Arguments != c.Made.Arguments || safeName(bareName(was.Name)) != c.Name {
 			return nil
 		}
 		o, _ := kit.ReadObject(raw)
+		if bareName(item.Name) != item.Name {
+			o = o.With("name", kit.Quote(c.Name))
+		}
 		items[i] = o.With("call_id", kit.Quote(c.ID)).JSON()
 		n++
 	}

@@ -100,6 +100,7 @@ func FuzzChatReply(f *testing.F) {
 		`{"choices":[{"message":{"content":"x","tool_calls":[{"id":"a","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"stop"}]}`,
 		`{"choices":[{"delta":{"content":"x"}}]}` + "\n" + `{"choices":[{"delta":{"tool_calls":[{"index":1,"id":"a","function":{"name":"f","arguments":"{"}}]},"finish_reason":"tool_calls"}]}`,
 		`{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{"}},{"index":0,"id":"b","function":{"name":"g"}}]},"finish_reason":"x"}]}`,
+		`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","custom":{"name":"f<|x","input":"y"}}]},"finish_reason":"tool_calls"}]}`,
 		`{"error":"x"}`, `{"choices":[{"error":{}}]}`, `{"usage":{"prompt_tokens":-1}}`, `[]`, `{"choices":3}`, `{"choices":[{"message":{"content":[{"type":"text"}]}}]}`,
 	} {
 		f.Add([]byte(seed))
@@ -127,6 +128,7 @@ func FuzzResponsesReply(f *testing.F) {
 		`{"status":"completed","output":[{"type":"reasoning","id":"r"},{"type":"message","content":[{"type":"output_text","text":"x"}]},{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}]}`,
 		`{"type":"response.output_item.added","output_index":1,"item":{"type":"function_call","name":"f"}}` + "\n" + `{"type":"response.function_call_arguments.delta","output_index":1,"delta":"{"}` +
 			"\n" + `{"type":"response.output_item.done","output_index":1,"item":{"type":"function_call","call_id":"c","name":"f","arguments":"{"}}` + "\n" + `{"type":"response.completed","response":{"status":"completed","output":[]}}`,
+		`{"status":"completed","output":[{"type":"custom_tool_call","call_id":"c","name":"f<|channel|>x","input":"y"},{"type":"function_call","call_id":"d","name":"g<|"}]}`,
 		`{"type":"error","code":"x"}`, `{"status":"failed"}`, `{"status":"incomplete","output":[1,"x",null]}`, `{"output":[]}`, `[]`,
 	} {
 		f.Add([]byte(seed))

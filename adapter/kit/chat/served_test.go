@@ -290,6 +290,24 @@ func TestACallIsReadInEveryFormThatServersGiveIt(t *testing.T) {
 	assert.Equal(t, []message.Call{unnamed}, pieces.Calls)
 }
 
+// Servers of gpt-oss leave control tokens after the name of a tool (recorded at Bedrock).
+func TestControlTokensAreNoPartOfAName(t *testing.T) {
+	const named = `"name":"f<|channel|>commentary","arguments":"{}"`
+	says := streamOf(`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c1","function":{`+named+`}}]}}]}`, `{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`)
+	for how, reply := range map[string]message.Reply{
+		"whole":     replyOf(t, overChat(chat.Config{Model: "m"}), false, `{"choices":[{"message":{"tool_calls":[{"id":"c1","function":{`+named+`}}]},"finish_reason":"tool_calls"}]}`),
+		"streamed":  replyOf(t, overChat(chat.Config{Model: "m"}), true, says),
+		"Responses": replyOf(t, overResponses(chat.Config{Model: "m"}), false, `{"status":"completed","output":[{"type":"function_call","call_id":"c1",`+named+`}]}`),
+	} {
+		assert.Equal(t, []message.Call{{ID: "c1", Name: "f", Arguments: "{}"}}, reply.Calls, how)
+	}
+	own := overResponses(chat.Config{Model: "m"})
+	kept := replyOf(t, own, false, `{"status":"completed","output":[{"type":"reasoning","content":[{"type":"reasoning_text","text":"Hm."}]},{"type":"function_call","call_id":"c1",`+named+`}]}`)
+	back := sent(t, own, responsesSays, after(kept))
+	assert.Contains(t, back, `"reasoning_text"`)
+	assert.Contains(t, back, `"name":"f"`)
+}
+
 // A stream whose end lacks what the model said is broken. It is no reply of a model that said nothing.
 func TestAStreamThatLosesItsOutputIsBroken(t *testing.T) {
 	const (

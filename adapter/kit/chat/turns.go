@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/hex"
 	"hash/fnv"
+	"strings"
 
 	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/message"
@@ -70,4 +71,15 @@ func namesOf(tools []*tool.Tool) (names wireNames) {
 	return names
 }
 
-func (n wireNames) registered(name string) string { return cmp.Or(n[name], name) }
+// registered returns the registered name of a tool that was called by its wire name.
+func (n wireNames) registered(name string) string {
+	name = bareName(name)
+	return cmp.Or(n[name], name)
+}
+
+// bareName returns a name without the control tokens that servers of gpt-oss leave after it
+// ("f<|channel|>commentary"): no name on the wire has them.
+func bareName(name string) string {
+	bare, _, _ := strings.Cut(name, "<|")
+	return cmp.Or(bare, name)
+}
