@@ -7,6 +7,7 @@ replace github.com/retake-go/retake => ../..
 require (
 	github.com/retake-go/retake v0.1.0
 	github.com/stretchr/testify v1.12.1
+	golang.org/x/sys v0.49.0
 	modernc.org/sqlite v1.40.0
 )
 
@@ -33,7 +34,6 @@ require (
 	go.yaml.in/yaml/v4 v4.0.0-rc.2 // indirect
 	golang.org/x/crypto v0.58.0 // indirect
 	golang.org/x/exp v0.0.0-20250620022241-b7579e27df2b // indirect
-	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
 	modernc.org/libc v1.66.10 // indirect
 	modernc.org/mathutil v1.7.1 // indirect

@@ -79,6 +79,7 @@ func openAsItIs(ctx context.Context, path string) (db *sql.DB, frozen os.FileInf
 	if frozen, err = os.Stat(path); err != nil {
 		return nil, nil, err
 	}
+	waitForMaker()
 	if log, err := os.Stat(logOf(path)); err == nil {
 		db, err := openDB(ctx, path, "mode=ro&_pragma=busy_timeout(10000)", look)
 		switch {

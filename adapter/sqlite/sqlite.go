@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	driver "modernc.org/sqlite"
@@ -87,7 +88,7 @@ func open(ctx context.Context, path string, s Settings, now func() time.Time) (*
 	}
 	store := &Store{path: path, owner: newOwner(), lease: cmp.Or(s.Lease, usualLease), now: now,
 		closing: make(chan struct{})}
-	if err := store.open(ctx, s.ReadOnly); err != nil {
+	if err := namingDisk(path, store.open(ctx, s.ReadOnly)); err != nil {
 		return nil, fmt.Errorf("sqlite: opening %s: %w", path, err)
 	}
 	return store, nil
@@ -117,12 +118,7 @@ func (s *Store) open(ctx context.Context, toRead bool) (err error) {
 
 // openToWrite opens the file with more of a query of the driver, and makes tables.
 func openToWrite(ctx context.Context, path, query string, tables ...string) (*sql.DB, error) {
-	// SQLite would create it readable for others.
-	made, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err == nil {
-		err = made.Close()
-	}
-	if err != nil {
+	if err := makeFile(path); err != nil { // SQLite would make it readable for others
 		return nil, err
 	}
 	// Transactions lock the database at their beginning: one that begins by reading might not be able to
@@ -317,6 +313,10 @@ func (s *Store) write(ctx context.Context, durable bool, do func(*sql.Tx) error)
 	if s.readOnly != nil {
 		return s.readOnly
 	}
+	return namingDisk(s.path, s.transact(ctx, durable, do))
+}
+
+func (s *Store) transact(ctx context.Context, durable bool, do func(*sql.Tx) error) error {
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
 		return err
@@ -339,7 +339,7 @@ func (s *Store) write(ctx context.Context, durable bool, do func(*sql.Tx) error)
 		err = do(tx)
 	}
 	if err != nil {
-		return errors.Join(err, ignoreDone(tx.Rollback()))
+		return errors.Join(err, unlessDone(tx.Rollback()))
 	}
 	return tx.Commit()
 }
@@ -353,9 +353,22 @@ func (s *Store) inPlace() error {
 	return err
 }
 
-func ignoreDone(err error) error {
-	if errors.Is(err, sql.ErrTxDone) {
+// unlessDone is the error of a rollback, but nil where there is nothing to roll back: after some errors, such
+// as that of a full disk, SQLite has done it by itself.
+func unlessDone(err error) error {
+	const noTransaction = 1
+	if failed, is := errors.AsType[*driver.Error](err); errors.Is(err, sql.ErrTxDone) ||
+		is && failed.Code() == noTransaction {
 		return nil
+	}
+	return err
+}
+
+// namingDisk adds to an error of SQLite that there is no more room where.
+func namingDisk(path string, err error) error {
+	const full = 13
+	if failed, is := errors.AsType[*driver.Error](err); is && failed.Code()&0xff == full {
+		return fmt.Errorf("the disk of %s is full: %w (%w)", path, syscall.ENOSPC, err)
 	}
 	return err
 }
