@@ -182,16 +182,11 @@ func exceptionName(n httphint.Node) string {
 }
 
 // codePaths are the places of codes, the most telling first, within the error or else the body.
-var codePaths = pathsOf("details.error_code metadata.error_type metadata.provider_code " +
-	"metadata.limit_source innererror.code code type status error_type __type errorType error_code " +
-	"response.status response.statusCode")
-
-// pathsOf reads places: "innererror.code type".
-func pathsOf(text string) (all [][]string) {
-	for path := range strings.FieldsSeq(text) {
-		all = append(all, strings.Split(path, "."))
-	}
-	return all
+var codePaths = [...][]string{
+	{"details", "error_code"}, {"metadata", "error_type"}, {"metadata", "provider_code"},
+	{"metadata", "limit_source"},
+	{"innererror", "code"}, {"code"}, {"type"}, {"status"}, {"error_type"}, {"__type"}, {"errorType"},
+	{"error_code"}, {"response", "status"}, {"response", "statusCode"},
 }
 
 // addCodes adds the codes in an error.

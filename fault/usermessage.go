@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/retake-go/retake/internal/httphint"
@@ -26,9 +25,9 @@ type Metadata struct {
 // and the metadata's names alone: nothing a provider wrote is in it. The same arguments always give the same
 // text. A class of the user's own gets the text of Unknown.
 func UserMessage(c Class, m Metadata) string {
-	text, known := userMessages()[c]
+	text, known := userMessages[c]
 	if !known {
-		text = userMessages()[Unknown]
+		text = userMessages[Unknown]
 	}
 	return capitalised(strings.NewReplacer(
 		"{provider}", displayProvider(m.Provider), "{model}", displayModel(m.Model), "{wait}",
@@ -36,88 +35,71 @@ func UserMessage(c Class, m Metadata) string {
 	).Replace(text))
 }
 
-// userMessages is userTable, read once.
-var userMessages = sync.OnceValue(func() map[Class]string {
-	all := map[Class]string{}
-	for class, text := range rows(strings.ReplaceAll(userTable, "\n  ", " ")) {
-		all[Class(class)] = text
-	}
-	return all
-})
+// userMessages is a text for every built-in class.
+var userMessages = map[Class]string{
+	RateLimit:   "{provider} is receiving too many requests from you right now. {wait}",
+	Timeout:     "{provider} took too long to answer. Try again; if it keeps happening, try a shorter request.",
+	Unavailable: "{provider} is having problems at the moment. {wait}",
+	Overloaded:  "{provider} is very busy at the moment. {wait}",
+	Network:     "Cannot connect to {provider}. Check your internet connection and try again.",
+	Auth:        "Cannot sign in to {provider}. Check your API key in settings.",
+	Permission: "Your account with {provider} is not allowed to do this. Check the account's access, or " +
+		"use another model.",
+	Billing: "Your account with {provider} has no credit left, or has reached its spending limit. " +
+		"Check its plan and billing.",
+	Quota: "Your allowance at {provider} is used up for now. Wait until it renews, upgrade your " +
+		"plan, or use another model.",
+	ModelNotFound:    "{model} is not available at {provider}. Choose another model in settings.",
+	ContextLength:    "The conversation is too long for {model}. Shorten it, or start a new one.",
+	InvalidRequest:   "{provider} could not work with this request. Change it and try again.",
+	ContentFilter:    "The safety filter of {provider} stopped this request. Rephrase it and try again.",
+	InvalidResponse:  "{provider} sent an answer that cannot be read. Try again, or use another model.",
+	Cancelled:        "The request was stopped before it finished.",
+	DeadlineExceeded: "There was not enough time to finish. Allow more time, or ask for less at once.",
+	Unknown:          "Something unexpected went wrong. Try again; if it keeps happening, look at the log.",
 
-// userTable has a text for every built-in class. It goes on in lines that are indented.
-const userTable = `
-rate_limit: {provider} is receiving too many requests from you right now. {wait}
-timeout: {provider} took too long to answer. Try again; if it keeps happening, try a shorter request.
-unavailable: {provider} is having problems at the moment. {wait}
-overloaded: {provider} is very busy at the moment. {wait}
-network: Cannot connect to {provider}. Check your internet connection and try again.
-auth: Cannot sign in to {provider}. Check your API key in settings.
-permission: Your account with {provider} is not allowed to do this. Check the account's access, or use
-  another model.
-billing: Your account with {provider} has no credit left, or has reached its spending limit. Check its plan
-  and billing.
-quota: Your allowance at {provider} is used up for now. Wait until it renews, upgrade your plan, or use
-  another model.
-model_not_found: {model} is not available at {provider}. Choose another model in settings.
-context_length: The conversation is too long for {model}. Shorten it, or start a new one.
-invalid_request: {provider} could not work with this request. Change it and try again.
-content_filter: The safety filter of {provider} stopped this request. Rephrase it and try again.
-invalid_response: {provider} sent an answer that cannot be read. Try again, or use another model.
-cancelled: The request was stopped before it finished.
-deadline_exceeded: There was not enough time to finish. Allow more time, or ask for less at once.
-unknown: Something unexpected went wrong. Try again; if it keeps happening, look at the log.
-provider_not_configured: {provider} is not set up yet. Add its API key in settings.
-provider_not_supported: {provider} is not supported. Choose another provider in settings.
-config: A setting is missing or wrong. Check your settings.
-event_timeout: Another system took too long to answer. Try again in a little while.
-event_unavailable: Another system cannot be reached at the moment. Try again in a few minutes.
-event_rejected: Another system turned the request down. Check what was asked for.
-event_invalid_response: Another system sent an answer that makes no sense. Tell whoever looks after it.
-invalid_input: The input cannot be used. Check it and try again.
-io: A file or connection could not be read or written. Check that it is there and try again.
-permission_denied: Access was denied. Check that you are allowed to use this file or service.
-not_found: What was asked for could not be found. Check its name and place.
-llm_assist_required: This step needs more guidance. Describe in more detail what you want.
-tool_execution: One of the steps failed. Try again, or describe the task differently.
-max_iterations: The task took more steps than allowed. Split it into smaller ones.
-initialization: The assistant could not start. Check your settings and try again.
-tool_validation: The assistant made a mistake while preparing a step. Try again, or describe the task
-  differently.
-structured_output: The assistant's answer did not have the right form. Try again, or describe the task
-  differently.
-unknown_tool: The assistant tried something that is not possible here. Try again, or describe the task
-  differently.
-no_output: The assistant gave no answer. Try again.
-truncated: The answer was too long and was cut off. Ask for less at once.
-refusal: The assistant declined to answer this. Rephrase your request.
-reducer: The assistant's answer could not be saved. Try again.
-no_progress: The assistant took the same steps again and again. Try again, or describe the task differently.
-`
+	ProviderNotConfigured: "{provider} is not set up yet. Add its API key in settings.",
+	ProviderNotSupported:  "{provider} is not supported. Choose another provider in settings.",
+	Config:                "A setting is missing or wrong. Check your settings.",
 
-// providerNames are the names people know the providers by, each with that of canonicalProvider.
-var providerNames = httphint.Lookup(`
-OpenAI: openai
-Azure OpenAI: azure
-Anthropic: anthropic
-Google Gemini: gemini
-Amazon Bedrock: bedrock
-Groq: groq
-Mistral: mistral
-Cerebras: cerebras
-OpenRouter: openrouter
-Cohere: cohere
-Ollama: ollama
-xAI: xai
-DeepSeek: deepseek
-Together AI: together
-Fireworks AI: fireworks
-GitHub Models: github
-Perplexity: perplexity
-Hugging Face: huggingface
-Z.ai: zhipu
-MiniMax: minimax
-`)
+	EventTimeout:         "Another system took too long to answer. Try again in a little while.",
+	EventUnavailable:     "Another system cannot be reached at the moment. Try again in a few minutes.",
+	EventRejected:        "Another system turned the request down. Check what was asked for.",
+	EventInvalidResponse: "Another system sent an answer that makes no sense. Tell whoever looks after it.",
+	InvalidInput:         "The input cannot be used. Check it and try again.",
+	IO:                   "A file or connection could not be read or written. Check that it is there and try again.",
+	PermissionDenied:     "Access was denied. Check that you are allowed to use this file or service.",
+	NotFound:             "What was asked for could not be found. Check its name and place.",
+	LLMAssistRequired:    "This step needs more guidance. Describe in more detail what you want.",
+	ToolExecution:        "One of the steps failed. Try again, or describe the task differently.",
+	MaxIterations:        "The task took more steps than allowed. Split it into smaller ones.",
+	Initialization:       "The assistant could not start. Check your settings and try again.",
+
+	ToolValidation: "The assistant made a mistake while preparing a step. Try again, or describe the task " +
+		"differently.",
+	StructuredOutput: "The assistant's answer did not have the right form. Try again, or describe the task " +
+		"differently.",
+	UnknownTool: "The assistant tried something that is not possible here. Try again, or describe the " +
+		"task differently.",
+	NoOutput:  "The assistant gave no answer. Try again.",
+	Truncated: "The answer was too long and was cut off. Ask for less at once.",
+	Refusal:   "The assistant declined to answer this. Rephrase your request.",
+	Reducer:   "The assistant's answer could not be saved. Try again.",
+	NoProgress: "The assistant took the same steps again and again. Try again, or describe the task " +
+		"differently.",
+}
+
+// providerNames are the names people know the providers by, keyed by canonicalProvider.
+var providerNames = map[string]string{
+	"openai": "OpenAI", "azure": "Azure OpenAI", "anthropic": "Anthropic", "gemini": "Google Gemini",
+	"bedrock": "Amazon Bedrock",
+	"groq":    "Groq", "mistral": "Mistral", "cerebras": "Cerebras", "openrouter": "OpenRouter",
+	"cohere": "Cohere",
+	"ollama": "Ollama", "xai": "xAI", "deepseek": "DeepSeek", "together": "Together AI",
+	"fireworks": "Fireworks AI",
+	"github":    "GitHub Models", "perplexity": "Perplexity", "huggingface": "Hugging Face",
+	"zhipu": "Z.ai", "minimax": "MiniMax",
+}
 
 // providerAliases are the other names that systems have for providers, folded.
 var providerAliases = httphint.Lookup(`
@@ -141,7 +123,7 @@ func canonicalProvider(name string) string {
 }
 
 func displayProvider(name string) string {
-	if known := providerNames(canonicalProvider(name)); known != "" {
+	if known := providerNames[canonicalProvider(name)]; known != "" {
 		return known
 	}
 	if strings.ContainsAny(name, "/:") { // an address
@@ -169,10 +151,10 @@ func plainName(name, otherwise string) string {
 // waitUnits are the units of a wait in a text, each from the length at which it reads better than the next.
 var waitUnits = [...]struct {
 	from, size time.Duration
-	name       string
+	one, many  string
 }{
-	{48 * time.Hour, 24 * time.Hour, "day"}, {2 * time.Hour, time.Hour, "hour"},
-	{2 * time.Minute, time.Minute, "minute"}, {0, time.Second, "second"},
+	{48 * time.Hour, 24 * time.Hour, "day", "days"}, {2 * time.Hour, time.Hour, "hour", "hours"},
+	{2 * time.Minute, time.Minute, "minute", "minutes"}, {0, time.Second, "second", "seconds"},
 }
 
 func displayWait(d time.Duration) string {
@@ -180,11 +162,17 @@ func displayWait(d time.Duration) string {
 		return "Wait a moment and try again."
 	}
 	for _, u := range waitUnits {
-		if n := (d-1)/u.size + 1; d >= u.from && n > 1 {
-			return fmt.Sprintf("Try again in %d %ss.", n, u.name)
+		if d < u.from {
+			continue
 		}
+		n := (d-1)/u.size + 1
+		word := u.many
+		if n == 1 {
+			word = u.one
+		}
+		return fmt.Sprintf("Try again in %d %s.", n, word)
 	}
-	return "Try again in 1 second."
+	return ""
 }
 
 // capitalised begins a sentence with a capital letter. A name is not changed.

@@ -1,7 +1,6 @@
 package fault
 
 import (
-	"iter"
 	"regexp"
 	"slices"
 	"strconv"
@@ -14,18 +13,6 @@ import (
 // maxGap is how many words a "*" in a phrase stands for at most.
 const maxGap = 8
 
-// rows yields the lines of a table, each cut at its first colon.
-func rows(table string) iter.Seq2[string, string] {
-	return func(yield func(name, rest string) bool) {
-		for line := range strings.Lines(strings.TrimSpace(table)) {
-			name, rest, _ := strings.Cut(strings.TrimSpace(line), ": ")
-			if !yield(name, rest) {
-				return
-			}
-		}
-	}
-}
-
 // phraseRule is a class and phrases that mean it. Loose ones count only if nothing else is known. The others
 // may also be more exact than a bare status.
 type phraseRule struct {
@@ -36,7 +23,8 @@ type phraseRule struct {
 
 // phraseRules are the rules in order of precedence.
 var phraseRules = sync.OnceValue(func() (rules []phraseRule) {
-	for class, phrases := range rows(phraseTable) {
+	for line := range strings.Lines(strings.TrimSpace(phraseTable)) {
+		class, phrases, _ := strings.Cut(strings.TrimSpace(line), ": ")
 		class, loose := strings.CutSuffix(class, "?")
 		rules = append(rules, phraseRule{Class(class), loose, strings.Split(phrases, ", ")})
 	}

@@ -2,8 +2,6 @@ package policy
 
 import (
 	"cmp"
-	"strings"
-	"sync"
 
 	"github.com/retake-go/retake/fault"
 )
@@ -101,63 +99,60 @@ type reasonRow struct {
 	class fault.Class
 }
 
-// reasons is reasonTable, read once.
-var reasons = sync.OnceValue(func() (all []reasonRow) {
-	for line := range strings.Lines(strings.TrimSpace(reasonTable)) {
-		name, rest, _ := strings.Cut(strings.TrimSpace(line), ": ")
-		rest, then, _ := strings.Cut(rest, " => ")
-		phrase, settings, depends := strings.Cut(strings.TrimSuffix(rest, "]"), " [")
-		row := reasonRow{reason: Reason(name), phrase: phrase, retry: then == "retry"}
-		if depends {
-			row.fields = strings.Split(settings, ", ")
-		}
-		if !row.retry {
-			row.class = fault.Class(then)
-		}
-		all = append(all, row)
-	}
-	return all
-})
-
-// reasonTable has a line for each reason: its phrase, the settings that it depends on, and what follows: a
-// retry, or the end of a run with a class.
-const reasonTable = `
-backoff: retry after the backoff delay [backoff] => retry
-retry_after: retry after the wait the server asked for [retry_after, retry_after_jitter] => retry
-immediate: retry at once [backoff] => retry
-shortened: the prompt was made shorter [context] => retry
-reply_bounded: the model is asked for no longer reply than it can write [spending] => retry
-accepted: accepted
-not_retryable: this kind of failure is not retried [retryable_errors]
-opt_out: the policy opts out of retries [opt_out]
-attempts_exhausted: attempts used up [max_attempts]
-tool_budget: the tool's budget of failed attempts is used up [budgets.tool]
-unknown_tool_budget: the budget of unknown tools is used up [budgets.unknown_tools]
-run_budget: the run's budget of failed attempts is used up [budgets.run]
-no_progress: no progress: the same again and again [no_progress, progress]
-retry_after_too_long: the server asks for a longer wait than the policy allows [max_retry_after]
-delay_budget: the wait does not fit the total delay [max_total_delay]
-deadline: the deadline leaves no time [deadline] => deadline_exceeded
-cancelled: cancelled => cancelled
-broken: the run could not continue
-reducer_error: a reducer failed [on_reducer_error]
-failed_for_good: failed for good
-turn_limit: the run's limit of model calls is reached [max_turns] => max_iterations
-token_budget: the next call does not fit the budget of tokens [spending] => max_iterations
-cost_budget: the next call does not fit the budget of money [spending, prices] => max_iterations
-limited: the limiter grants no call in time
-planner: ended by the planner [planner]
-not_repeatable: the tool is declared neither read-only nor idempotent: the call is not made again
-context_full: the prompt is too long, and nothing more can be left out [context] => context_length
-outcome_unknown: the outcome of the call is not known
-nudged: the model was told that it repeats itself [progress]
-polling: a poll that came early waits [polling]
-`
+// reasons has the row of each reason, in the order of their declaration.
+var reasons = [...]reasonRow{
+	{reason: ReasonBackoff, phrase: "retry after the backoff delay", fields: []string{"backoff"}, retry: true},
+	{reason: ReasonServerAsked, phrase: "retry after the wait the server asked for",
+		fields: []string{"retry_after", "retry_after_jitter"}, retry: true},
+	{reason: ReasonImmediate, phrase: "retry at once", fields: []string{"backoff"}, retry: true},
+	{reason: ReasonShortened, phrase: "the prompt was made shorter", fields: []string{"context"}, retry: true},
+	{reason: ReasonReplyBounded, phrase: "the model is asked for no longer reply than it can write",
+		fields: []string{"spending"}, retry: true},
+	{reason: ReasonAccepted, phrase: "accepted"},
+	{reason: ReasonNotRetryable, phrase: "this kind of failure is not retried",
+		fields: []string{"retryable_errors"}},
+	{reason: ReasonOptOut, phrase: "the policy opts out of retries", fields: []string{"opt_out"}},
+	{reason: ReasonAttemptsExhausted, phrase: "attempts used up", fields: []string{"max_attempts"}},
+	{reason: ReasonToolBudget, phrase: "the tool's budget of failed attempts is used up",
+		fields: []string{"budgets.tool"}},
+	{reason: ReasonUnknownToolBudget, phrase: "the budget of unknown tools is used up",
+		fields: []string{"budgets.unknown_tools"}},
+	{reason: ReasonRunBudget, phrase: "the run's budget of failed attempts is used up",
+		fields: []string{"budgets.run"}},
+	{reason: ReasonNoProgress, phrase: "no progress: the same again and again",
+		fields: []string{"no_progress", "progress"}},
+	{reason: ReasonRetryAfterTooLong, phrase: "the server asks for a longer wait than the policy allows",
+		fields: []string{"max_retry_after"}},
+	{reason: ReasonDelayBudget, phrase: "the wait does not fit the total delay",
+		fields: []string{"max_total_delay"}},
+	{reason: ReasonDeadline, phrase: "the deadline leaves no time",
+		fields: []string{"deadline"}, class: fault.DeadlineExceeded},
+	{reason: ReasonCancelled, phrase: "cancelled", class: fault.Cancelled},
+	{reason: ReasonBroken, phrase: "the run could not continue"},
+	{reason: ReasonReducerError, phrase: "a reducer failed", fields: []string{"on_reducer_error"}},
+	{reason: ReasonFailedForGood, phrase: "failed for good"},
+	{reason: ReasonTurnLimit, phrase: "the run's limit of model calls is reached",
+		fields: []string{"max_turns"}, class: fault.MaxIterations},
+	{reason: ReasonTokenBudget, phrase: "the next call does not fit the budget of tokens",
+		fields: []string{"spending"}, class: fault.MaxIterations},
+	{reason: ReasonCostBudget, phrase: "the next call does not fit the budget of money",
+		fields: []string{"spending", "prices"}, class: fault.MaxIterations},
+	{reason: ReasonLimited, phrase: "the limiter grants no call in time"},
+	{reason: ReasonPlanner, phrase: "ended by the planner", fields: []string{"planner"}},
+	{reason: ReasonNotRepeatable, phrase: "the tool is declared neither read-only nor idempotent: the call is " +
+		"not made again"},
+	{reason: ReasonContextFull, phrase: "the prompt is too long, and nothing more can be left out",
+		fields: []string{"context"}, class: fault.ContextLength},
+	{reason: ReasonOutcomeUnknown, phrase: "the outcome of the call is not known"},
+	{reason: ReasonNudged, phrase: "the model was told that it repeats itself", fields: []string{"progress"}},
+	{reason: ReasonPolling, phrase: "a poll that came early waits", fields: []string{"polling"}},
+}
 
 // Reasons returns all built-in reasons in a fixed order. The caller owns the slice.
-func Reasons() (all []Reason) {
-	for _, row := range reasons() {
-		all = append(all, row.reason)
+func Reasons() []Reason {
+	all := make([]Reason, len(reasons))
+	for n, row := range reasons {
+		all[n] = row.reason
 	}
 	return all
 }
@@ -166,8 +161,8 @@ func Reasons() (all []Reason) {
 func (r Reason) Error() string { return string(r) }
 
 // row returns the row of the reason, or an empty one.
-func (r Reason) row() reasonRow {
-	for _, row := range reasons() {
+func (r Reason) row() (row reasonRow) {
+	for _, row = range reasons {
 		if row.reason == r {
 			return row
 		}
