@@ -167,7 +167,12 @@ func tooDeep(raw []byte, depth int) int {
 }
 
 // UTF8 returns s with invalid UTF-8 replaced by U+FFFD, because JSON has no form for it.
-func UTF8[S ~string](s S) S { return S(strings.ToValidUTF8(string(s), "\uFFFD")) }
+func UTF8[S ~string](s S) S {
+	if utf8.ValidString(string(s)) { // ToValidUTF8 finds that, too, but byte by byte
+		return s
+	}
+	return S(strings.ToValidUTF8(string(s), "\uFFFD"))
+}
 
 // Visible writes the invisible characters of a text for people as escapes: control characters, such as those
 // that begin the escape codes of terminals, and marks of direction. Line breaks and tabs stay. Invalid UTF-8

@@ -23,7 +23,7 @@ func Decimals(raw []byte) []byte {
 			at = afterString(raw, at)
 		case c == '-' || '0' <= c && c <= '9':
 			end := at + 1
-			for end < len(raw) && strings.IndexByte("0123456789+-.eE", raw[end]) >= 0 {
+			for end < len(raw) && isOfNumber[raw[end]] {
 				end++
 			}
 			if n := raw[at:end]; !plain(n) {
@@ -41,6 +41,12 @@ func Decimals(raw []byte) []byte {
 	return append(to, raw[done:]...)
 }
 
+// isOfNumber says which bytes a number may have.
+var isOfNumber = [256]bool{
+	'0': true, '1': true, '2': true, '3': true, '4': true, '5': true, '6': true, '7': true, '8': true, '9': true,
+	'+': true, '-': true, '.': true, 'e': true, 'E': true,
+}
+
 // InUnits is a duration, 0 or more, in a unit as an exact decimal: 1500ms in seconds is "1.5". The unit is a
 // power of ten.
 func InUnits(d, unit time.Duration) string {
@@ -51,6 +57,10 @@ func InUnits(d, unit time.Duration) string {
 
 // afterString returns the place after the string that begins at.
 func afterString(raw []byte, at int) int {
+	rest := raw[at+1:]
+	if end := bytes.IndexByte(rest, '"'); end >= 0 && bytes.IndexByte(rest[:end], '\\') < 0 {
+		return at + end + 2
+	}
 	for at++; at < len(raw); at++ {
 		switch raw[at] {
 		case '\\':
@@ -68,9 +78,8 @@ const maxShift = 20
 // plain reports whether a number is in its form already: it has no exponent, is short, and a fraction does
 // not end with 0.
 func plain(n []byte) bool {
-	fraction := bytes.IndexByte(n, '.') >= 0
-	return !bytes.ContainsAny(n, "eE") && len(n) <= maxShift && string(n) != "-0" &&
-		!(fraction && n[len(n)-1] == '0')
+	has := func(c byte) bool { return bytes.IndexByte(n, c) >= 0 }
+	return len(n) <= maxShift && !has('e') && !has('E') && string(n) != "-0" && !(n[len(n)-1] == '0' && has('.'))
 }
 
 // appendDecimal appends the form of a number. Its value is digits × 10^shift, where digits neither begin nor
