@@ -67,37 +67,28 @@ func Call[T any](
 		own, end = context.WithCancelCause(ctx)
 	}
 	r := &running[T]{
-		watch: watch{after: after, idle: lim.idle, ctx: own, end: end, stop: func() {}},
-		over:  make(chan struct{}), err: tool.ErrExited,
+		watch: watch{after: after, idle: lim.idle, ctx: own, end: end, stop: func() {}}, err: tool.ErrExited,
 	}
 	if lim.Whole > 0 {
 		defer r.within(lim.Whole, lim.Late)()
 	}
 	r.wait(lim.first)
 	go r.run(call)
-	select {
-	case <-r.over:
-	case <-own.Done():
-		select {
-		case <-r.over: // both at once: it has returned
-		default:
-			return value, r.abandon()
-		}
+	<-own.Done() // the end of the call ends it, too
+	if !r.isOver() {
+		return value, r.abandon()
 	}
-	err = typed.TimedOut(own, r.err)
 	r.leave()
 	if r.panicked != nil {
 		panic(r.panicked)
 	}
-	return r.value, r.cause(err)
+	return r.value, r.cause(r.err)
 }
 
-// running is a call on its own goroutine.
+// running is a call on its own goroutine. How it ended is set before [watch.over]: err is [tool.ErrExited]
+// unless it returned.
 type running[T any] struct {
 	watch
-	// over is closed once the call has ended, and how it ended is set: err is [tool.ErrExited] unless it
-	// returned.
-	over     chan struct{}
 	value    T
 	err      error
 	panicked *panicError
@@ -105,14 +96,14 @@ type running[T any] struct {
 
 // run makes the call.
 func (r *running[T]) run(call func(context.Context, Tell) (T, error)) {
-	defer close(r.over)
+	defer r.ended()
 	defer func() {
 		if p := recover(); p != nil {
 			r.panicked = &panicError{contain.Panicked(p)}
 		}
 	}()
 	value, err := call(r.ctx, r.tell)
-	r.value, r.err = value, chain.Bounded(err)
+	r.value, r.err = value, typed.TimedOut(r.ctx, chain.Bounded(err))
 }
 
 // panicError is the value with which Call panics after a panic on the call's own goroutine.
@@ -135,8 +126,24 @@ type watch struct {
 	telling chan struct{}
 	stop    func()
 	late    error
+	// over reports that the call has ended, whatever else ended its context before.
+	over bool
 	// left reports that no further piece is handled.
 	left bool
+}
+
+// ended ends the context of a call that has ended.
+func (w *watch) ended() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.over = true
+	w.end(nil)
+}
+
+func (w *watch) isOver() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.over
 }
 
 // within ends the call after d.
