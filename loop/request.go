@@ -129,7 +129,7 @@ func (p *process) request(
 	if m.Temperature != nil {
 		req.Temperature = new(*m.Temperature)
 	}
-	stream, reset := p.streams(m), p.takeBack
+	stream, reset, streamed := p.streams(m), p.takeBack, limits.Streamed()
 	defer func() {
 		if err != nil {
 			p.copies = nil // a model that was left behind may still have them
@@ -138,7 +138,7 @@ func (p *process) request(
 	return ask(ctx, p, limits, func(ctx context.Context, tell engine.Tell) (message.Reply, error) {
 		if stream != nil {
 			req.Stream = func(d Delta) { tell(func() { stream(ctx, d) }) }
-		} else if limits.Streamed() {
+		} else if streamed {
 			req.Stream = func(Delta) { tell(func() {}) }
 		}
 		if stream != nil && reset {

@@ -233,15 +233,19 @@ func (p *process) invoke(ctx context.Context, run machine.ToolRun, inv tool.Invo
 	out.Err = tool.ErrExited
 	defer func() { end(observe.ToolEnd(out)) }()
 	if p.journal != nil || p.teller != nil {
-		inv.Report = func(progress []byte) { p.progress(ctx, run, progress) }
+		inv.Report = p.reporting(ctx, run)
 	}
 	ctx = tool.WithInvocation(ctx, inv)
 	t, _ := p.cfg.Tools.Get(run.Tool)
 	return t.InvokeWithin(ctx, run.Arguments, run.Timeout, p.limits.set)
 }
 
-// progress records and reports a tool's progress. It is safe for concurrent use.
-func (p *process) progress(ctx context.Context, run machine.ToolRun, progress []byte) {
+// reporting returns the function that records and reports a tool's progress. It is safe for concurrent use.
+func (p *process) reporting(ctx context.Context, run machine.ToolRun) func(progress []byte) {
+	return func(progress []byte) { p.progress(ctx, &run, progress) }
+}
+
+func (p *process) progress(ctx context.Context, run *machine.ToolRun, progress []byte) {
 	at := p.clock.Now().UTC().Round(0)
 	if p.journal != nil { // if it cannot be written, the next step ends the run
 		_ = p.journal.Note(journal.Note{Kind: journal.Progressed, At: at, Key: run.Key, Tool: run.Tool,
