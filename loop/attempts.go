@@ -21,6 +21,7 @@ import (
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/ratelimit"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
 )
@@ -47,6 +48,8 @@ type ActionRun struct {
 	used, began bool
 	// ended is the recorded end of an action that has ended in the journal.
 	ended *journal.Ended
+	// before has the tries that [Do] made before; nil if it made none.
+	before *deferred
 }
 
 // Attempts prepares the attempts of an action in s. If s is nil, they have their own session. See
@@ -109,14 +112,7 @@ func (t *ActionRun) All() iter.Seq[*Attempt] {
 }
 
 func (t *ActionRun) all(yield func(*Attempt) bool) error {
-	s := t.s
-	if s == nil {
-		var err error
-		if s, err = session.New(session.Config{}); err != nil {
-			return err
-		}
-	}
-	of, end, err := beginTries(t.ctx, t.o, s, t.a)
+	of, end, err := t.begins()
 	if err != nil {
 		return err
 	}
@@ -148,6 +144,23 @@ func (t *ActionRun) all(yield func(*Attempt) bool) error {
 		t.ended = &journal.Ended{ID: t.a.ID, Action: t.a.Tool, Outcome: *o}
 	}
 	return of.err()
+}
+
+// begins begins or continues the action, in a session of its own if it was given none. It returns the end of
+// one that has ended in the journal.
+func (t *ActionRun) begins() (*tries, *journal.Ended, error) {
+	switch {
+	case t.before != nil:
+		of, err := t.before.records()
+		return of, nil, err
+	case t.s != nil:
+		return beginTries(t.ctx, t.o, t.s, t.a, time.Time{})
+	}
+	s, err := session.New(session.Config{})
+	if err != nil {
+		return nil, nil, err
+	}
+	return beginTries(t.ctx, t.o, s, t.a, time.Time{})
 }
 
 // Err returns nil if the action succeeded, now or in the journal under its [Action].ID, else a
@@ -194,9 +207,9 @@ type tries struct {
 }
 
 // beginTries takes the session for an action, and begins or continues it. If the action has ended in the
-// journal, it returns the end.
+// journal, it returns the end. began is when it began; zero means now.
 func beginTries(
-	ctx context.Context, o *options, s *session.Session, a *Action,
+	ctx context.Context, o *options, s *session.Session, a *Action, began time.Time,
 ) (*tries, *journal.Ended, error) {
 	if a == nil {
 		return nil, nil, errNoAction
@@ -231,7 +244,7 @@ func beginTries(
 		return nil, nil, err
 	}
 	session.DriverOf(s).Through(t.dispatch)
-	if t.fed(t.runner.Start(t.now())); t.broke != nil {
+	if t.fed(t.runner.Start(cmp.Or(began, t.now()))); t.broke != nil {
 		t.leave()
 		return nil, nil, t.broke
 	}
@@ -373,8 +386,7 @@ func (t *tries) feed(a *Attempt, err error) {
 	if err != nil {
 		st := t.runner.State()
 		words := st.PolicyOf(policy.Target{Plane: fault.Transport}).ClassifyWords
-		outcome.Failure = fault.Recordable(t.rules(words).Failure(err), err)
-		outcome.RateLimit = engine.RateLimit(err)
+		outcome.Failure, outcome.RateLimit = t.a.failure(t.options, words, err)
 		t.refuse(&outcome, err)
 	} else {
 		if t.keeps() {
@@ -391,9 +403,11 @@ func (t *tries) feed(a *Attempt, err error) {
 	t.fed(t.runner.Step(machine.Event{Kind: machine.Tried, At: t.now(), Try: &outcome}))
 }
 
-// rules returns how the errors of the action's tries are classified. words is what the policy says.
-func (t *tries) rules(words bool) fault.TryRules {
-	return fault.TryRules{Tool: t.a.Tool, Classify: t.classify, Words: words && t.a.Tool == ""}
+// failure returns the failure behind the error of a try, and what the error says of rate limits. words is what
+// the policy says.
+func (a *Action) failure(o *options, words bool, err error) (fault.Failure, *ratelimit.State) {
+	rules := fault.TryRules{Tool: a.Tool, Classify: o.classify, Words: words && a.Tool == ""}
+	return fault.Recordable(rules.Failure(err), err), engine.RateLimit(err)
 }
 
 // refuse makes a failed try one that a reducer refused, if its error is that of a reducer.

@@ -166,13 +166,17 @@ type Attempt struct {
 	// in is the run of the action that ends the attempt, and nth the number there; nil in [Do].
 	in  *tries
 	nth int
-	// told is the feedback on the previous try, or nil.
-	told *feedback.RetryFeedback
+	// told is the feedback on the previous try, or nil. later makes it when it is asked for; nil if told has it.
+	told  *feedback.RetryFeedback
+	later *deferred
 }
 
 // Feedback returns what was wrong with the previous try. It is zero for the first try, and if the policy
 // emits no feedback. Its slices are shared and read-only.
 func (a Attempt) Feedback() feedback.RetryFeedback {
+	if a.later != nil {
+		a.told = a.later.feedback(a.Number)
+	}
 	if a.told == nil {
 		return feedback.RetryFeedback{}
 	}
@@ -191,10 +195,11 @@ func (a Attempt) Feedback() feedback.RetryFeedback {
 //
 // With a session, attempts and feedback are recorded in it, and the usage of runs and actions that the try
 // makes with its context is that of the attempt ([tool.AddUsage]). If s is nil, the action has its own
-// session. It is made when the first try has failed, which is then its first attempt, and no usage is added:
-// a try that succeeds at once allocates nothing. With a planner, an observer or a time limit it is there, and
-// usage added, from the start. A nil action or function is an error before the first try. So are an invalid
-// action ([Action.Machine]) and an ended context; where nothing is recorded or added from the start, they are
+// session, and no usage is added. It is made, with all attempts so far, when they are needed: for
+// [Attempt.Feedback], for a wait, or for the error of an action that has ended. So a try that succeeds at once
+// allocates nothing. With a planner, an observer or a time limit the session is there, and usage added, from
+// the start. A nil action or function is an error before the first try. So are an invalid action
+// ([Action.Machine]) and an ended context; where nothing is recorded or added from the start, they are
 // errors when the first try has failed.
 //
 // try runs on the caller's goroutine. If the transport policy sets a timeout, each try has its own goroutine,
@@ -229,15 +234,29 @@ func Do[T any](
 		return none, err
 	}
 	if s != nil || !a.plain(o) {
-		return made(ctx, o, s, a, try, nil)
+		return made(ctx, o, s, a, try, nil, nil)
 	}
 	value, err := try(ctx, Attempt{
 		Number: 1, Transport: 1, Max: a.Policy.MaxAttempts, Settings: a.Policy.SettingsOf(1),
 	})
 	if err != nil {
-		return made(ctx, o, nil, a, try, err)
+		return again(ctx, o, a, try, err)
 	}
 	return value, nil
+}
+
+// again makes the tries of an action without a session after the first, which failed with err.
+func again[T any](
+	ctx context.Context, o *options, a *Action, try func(context.Context, Attempt) (T, error), err error,
+) (T, error) {
+	d := a.deferred(ctx, o)
+	for d.again(err) {
+		var value T
+		if value, err = try(ctx, d.attempt()); err == nil {
+			return value, nil
+		}
+	}
+	return made(ctx, o, nil, a, try, err, d)
 }
 
 // plain reports whether nothing but the caller takes part in the first try of the action.
@@ -275,10 +294,11 @@ func called[T any](
 	return value, err
 }
 
-// made makes an action in a session. failed is the error of its first try, if that was made before, else nil.
+// made makes an action in a session. failed is the error of its last try, if tries were made before, else nil,
+// and before has those that failed before it; may be nil.
 func made[T any](
 	ctx context.Context, o *options, s *session.Session, a *Action,
-	try func(context.Context, Attempt) (T, error), failed error,
+	try func(context.Context, Attempt) (T, error), failed error, before *deferred,
 ) (value T, err error) {
 	var none T
 	if kind := reflect.TypeFor[T]().Kind(); a.ID != "" && s != nil && session.DriverOf(s).Journal() != nil &&
@@ -287,7 +307,7 @@ func made[T any](
 			a.ID, none)
 	}
 	metered := s != nil || failed == nil
-	run := &ActionRun{ctx: ctx, s: s, a: a, o: o}
+	run := &ActionRun{ctx: ctx, s: s, a: a, o: o, before: before}
 	var lost error
 	for at := range run.All() {
 		if failed != nil {

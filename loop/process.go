@@ -320,10 +320,16 @@ func (p *process) exit() (Result, error) {
 
 // now returns the clock's time, but never an earlier time than before.
 func (p *process) now() time.Time {
-	if now := p.clock.Now().UTC().Round(0); now.After(p.last) {
-		p.last = now
-	}
+	p.last = p.since(p.last)
 	return p.last
+}
+
+// since returns the clock's time, or last if that is later.
+func (o *options) since(last time.Time) time.Time {
+	if now := o.clock.Now().UTC().Round(0); now.After(last) {
+		return now
+	}
+	return last
 }
 
 // stepped records the cause of an exhaustion, and tells the observers about one step.

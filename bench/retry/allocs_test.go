@@ -13,7 +13,7 @@ import (
 func TestOursAllocatesNothing(t *testing.T) {
 	key, s := ours.NewKey("order-42", "book_room"), strategy(ours.Full)
 	succeeding := &failing{err: errInvalid}
-	once := oursDo(context.Background(), succeeding)
+	once := oursDo(context.Background(), succeeding, false)
 	for name, f := range map[string]func(){
 		"After": func() { sinkDelay += s.After(5, key) },
 		"Do":    func() { succeeding.tried = 0; _, _ = once() },

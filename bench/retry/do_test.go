@@ -3,6 +3,7 @@ package retry
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -69,20 +70,25 @@ func BenchmarkDoFailing(b *testing.B) { benchmarkDo(b, 2) }
 func benchmarkDo(b *testing.B, failures int) {
 	f := &failing{n: failures, err: errFailed}
 	ctx := context.Background()
-	for _, row := range []struct {
+	type row struct {
 		name string
 		do   func() (int, error)
-	}{
+	}
+	rows := []row{
 		{"floor", floor(ctx, f)},
-		{"ours", oursDo(ctx, f)},
+		{"ours", oursDo(ctx, f, false)},
 		{"avast", avastDo(f)},
 		{"sethvargo", sethvargoDo(ctx, f)},
 		{"cenkalti", cenkaltiDo(ctx, f)},
 		{"failsafe", failsafeDo(ctx, f)},
-	} {
+	}
+	if failures > 0 {
+		rows = append(rows, row{"ours_read", oursDo(ctx, f, true)})
+	}
+	for _, row := range rows {
 		b.Run(row.name, func(b *testing.B) {
 			f.err = errFailed
-			if row.name == "ours" {
+			if strings.HasPrefix(row.name, "ours") {
 				f.err = errInvalid
 			}
 			b.ReportAllocs()
@@ -103,10 +109,16 @@ func floor(ctx context.Context, f *failing) func() (int, error) {
 	return func() (int, error) { return byHand(ctx, 4, 0, try) }
 }
 
-func oursDo(ctx context.Context, f *failing) func() (int, error) {
+// oursDo is our Do. With reads each try reads its feedback, for which all attempts are recorded.
+func oursDo(ctx context.Context, f *failing, reads bool) func() (int, error) {
 	action := loop.ToolCall("book_room")
 	action.Policy.MaxAttempts = 4
-	try := func(context.Context, loop.Attempt) (int, error) { return f.try() }
+	try := func(_ context.Context, a loop.Attempt) (int, error) {
+		if reads {
+			sinkInt += len(a.Feedback().Message)
+		}
+		return f.try()
+	}
 	return func() (int, error) { return loop.Do(ctx, nil, action, try) }
 }
 

@@ -85,7 +85,8 @@ var retryRows = []row{
 		name: "do, failing", bench: "DoFailing", to: "floor",
 		work: "The same function after two failures, without delays.",
 		lines: []line{
-			{name: "floor", text: "floor: a loop by hand, without timers"}, {name: "ours", text: "retake, `Do`: classifies the error, has feedback to read and records the attempts"}, {name: "avast", text: "avast/retry-go"},
+			{name: "floor", text: "floor: a loop by hand, without timers"}, {name: "ours", text: "retake, `Do`: classifies each error, and keeps the failures for who asks"},
+			{name: "ours_read", text: "the same, and each try reads its feedback, for which the attempts are recorded"}, {name: "avast", text: "avast/retry-go"},
 			{name: "sethvargo", text: "sethvargo/go-retry"}, {name: "cenkalti", text: "cenkalti/backoff"}, {name: "failsafe", text: "failsafe-go"},
 		},
 		aims: []aim{{line: "ours", unit: "ns/op", most: 1, of: "avast"}},
