@@ -3,7 +3,9 @@ package schema_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -57,37 +59,59 @@ type mail struct {
 	Urgent  bool     `json:"urgent"`
 }
 
-// contestsOf makes contests of a good document of a type and of bad ones.
-func contestsOf[T any](t testing.TB, name, good string) (all []contest) {
+// contestsOf makes contests of documents of a type, with what users would write: a good document is decoded as
+// encoding/json does it by itself, a bad one as strictly as it can, and all that is said of it is written.
+func contestsOf[T any](t testing.TB, name string, docs ...string) (all []contest) {
 	typed, err := schema.For[T]()
 	require.NoError(t, err)
 	v := validator.New(validator.WithRequiredStructEnabled())
-	for _, doc := range mutations(t, good, 6) {
-		_, issues := typed.Decode([]byte(doc))
-		all = append(all, contest{name, issues == nil, func() { typed.Decode([]byte(doc)) }, func() {
+	for _, text := range docs {
+		doc := []byte(text)
+		_, issues := typed.Decode(doc)
+		all = append(all, contest{name, issues == nil, func() { typed.Decode(doc) }, func() {
 			var into T
-			if err := json.Unmarshal([]byte(doc), &into); err != nil {
-				_ = err.Error()
-			}
-			if err := v.Struct(&into); err != nil {
-				_ = err.Error()
+			if issues == nil {
+				_, _ = json.Unmarshal(doc, &into), v.Struct(&into)
+			} else {
+				_ = strictly(v, doc, &into)
 			}
 		}})
 	}
 	return all
 }
 
-// typedContests are of types with every kind of field and every rule, and of types as people write them.
+// strictly checks as strictly as the standard library and the validator can: no unknown members, nothing after
+// the document.
+func strictly(v *validator.Validate, doc []byte, into any) (said string) {
+	d := json.NewDecoder(bytes.NewReader(doc))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		said = err.Error()
+	} else if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		said = "more than one document"
+	}
+	if err := v.Struct(into); err != nil {
+		said += err.Error()
+	}
+	return said
+}
+
+// mutated makes contests of a good document of a type and of bad ones.
+func mutated[T any](t testing.TB, name, good string) []contest {
+	return contestsOf[T](t, name, mutations(t, good, 6)...)
+}
+
+// typedContests are of types with every kind of field and every rule, and of small types as people write them.
 func typedContests(t testing.TB) []contest {
 	return slices.Concat(
-		contestsOf[order](t, "order", string(orderDocument(t))), contestsOf[mixed](t, "mixed", mixedDocument),
-		contestsOf[stringsType](t, "strings", bridgedTypes[0].good), contestsOf[patternsType](t, "patterns", bridgedTypes[1].good),
-		contestsOf[formatsType](t, "formats", bridgedTypes[2].good), contestsOf[numbersType](t, "numbers", bridgedTypes[3].good),
-		contestsOf[listsType](t, "lists", bridgedTypes[4].good), contestsOf[structsType](t, "structs", bridgedTypes[5].good),
-		contestsOf[forecast](t, "forecast", `{"city":"Lisbon","days":3,"units":"metric"}`),
-		contestsOf[ticket](t, "ticket", `{"title":"It breaks","body":"When it is asked.","labels":["bug","ui"],"assignee":"a@b.co","priority":"high","due":"2026-01-02"}`),
-		contestsOf[query](t, "query", `{"table":"orders","columns":["id","total"],"where":{"state":"open"},"limit":10,"between":{"from":1,"to":2}}`),
-		contestsOf[mail](t, "mail", `{"to":["a@b.co","c@d.co"],"subject":"Hello","text":"How are you?","urgent":false}`),
+		mutated[order](t, "order", string(orderDocument(t))), mutated[mixed](t, "mixed", mixedDocument),
+		mutated[stringsType](t, "strings", bridgedTypes[0].good), mutated[patternsType](t, "patterns", bridgedTypes[1].good),
+		mutated[formatsType](t, "formats", bridgedTypes[2].good), mutated[numbersType](t, "numbers", bridgedTypes[3].good),
+		mutated[listsType](t, "lists", bridgedTypes[4].good), mutated[structsType](t, "structs", bridgedTypes[5].good),
+		mutated[forecast](t, "forecast", `{"city":"Lisbon","days":3,"units":"metric"}`),
+		mutated[ticket](t, "ticket", `{"title":"It breaks","body":"When it is asked.","labels":["bug","ui"],"assignee":"a@b.co","priority":"high","due":"2026-01-02"}`),
+		mutated[query](t, "query", `{"table":"orders","columns":["id","total"],"where":{"state":"open"},"limit":10,"between":{"from":1,"to":2}}`),
+		mutated[mail](t, "mail", `{"to":["a@b.co","c@d.co"],"subject":"Hello","text":"How are you?","urgent":false}`),
 	)
 }
 
@@ -127,7 +151,7 @@ func BenchmarkBesidePeers(b *testing.B) {
 	for _, of := range []struct {
 		name string
 		all  []contest
-	}{{"typed", typedContests(b)}, {"raw", rawContests(b)}} {
+	}{{"typed", typedContests(b)}, {"ordinary", ordinaryContests(b)}, {"raw", rawContests(b)}} {
 		for _, good := range []bool{true, false} {
 			b.Run(fmt.Sprintf("%s/good=%t", of.name, good), func(b *testing.B) {
 				var ratios []float64
