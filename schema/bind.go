@@ -2,12 +2,15 @@ package schema
 
 import (
 	"cmp"
+	"encoding"
+	stdjson "encoding/json"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/retake-go/retake/fault"
@@ -186,12 +189,29 @@ func (v value) rounds(bits int) bool {
 	return len(v.text()) > exact+1 || hasExponent(v.text())
 }
 
+// decode lets a type read a value by itself. What the library would do at last is done at once.
+func (v value) decode(c class, into any) error {
+	switch own := into.(type) {
+	case *stdjson.RawMessage:
+		*own = v.canonical()
+		return nil
+	case *jsontext.Value:
+		*own = v.canonical()
+		return nil
+	case encoding.TextUnmarshaler:
+		if c == classText && v.kind == kindString {
+			return own.UnmarshalText([]byte(v.text()))
+		}
+	}
+	return json.Unmarshal(v.canonical(), into, decodeOptions)
+}
+
 // read stores a value that has no parts, and checks the rules that compare the members of a struct; false
 // where the value cannot be read.
 func (f *collector) read(v value, at *spot, to reflect.Value) bool {
 	switch at.class {
 	case classBytes, classText, classOpaque, classAny:
-		if json.Unmarshal(v.canonical(), to.Addr().Interface(), decodeOptions) != nil {
+		if v.decode(at.class, to.Addr().Interface()) != nil {
 			to.SetZero()
 			return f.decline(v, "format", at.decoderPhrase())
 		}
