@@ -222,11 +222,7 @@ func (f *collector) read(v value, at *spot, to reflect.Value) bool {
 	case classInt, classUint:
 		return f.readInteger(v, at, to)
 	case classFloat:
-		n, err := strconv.ParseFloat(v.text(), to.Type().Bits())
-		if err != nil {
-			return f.decline(v, "format", at.decoderPhrase())
-		}
-		to.SetFloat(n)
+		return f.readFloat(v, at, to)
 	case classStruct:
 		for n := range at.members.members {
 			if m := &at.members.members[n]; len(m.related) > 0 {
@@ -270,6 +266,19 @@ func (e *evaluation) own(text string) string {
 	}
 	e.texts.WriteString(text)
 	return e.texts.String()[e.texts.Len()-len(text):]
+}
+
+func (f *collector) readFloat(v value, at *spot, to reflect.Value) bool {
+	if to.Kind() == reflect.Float64 {
+		to.SetFloat(f.near(v))
+		return true
+	}
+	n, err := strconv.ParseFloat(v.text(), 32)
+	if err != nil {
+		return f.decline(v, "format", at.decoderPhrase())
+	}
+	to.SetFloat(n)
+	return true
 }
 
 func (f *collector) readInteger(v value, at *spot, to reflect.Value) bool {

@@ -3,7 +3,6 @@ package schema
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"unicode/utf8"
 
 	"github.com/retake-go/retake/internal/canon"
@@ -160,12 +159,9 @@ func (f *collector) str() {
 
 // number applies the keywords of numbers.
 func (f *collector) number() {
-	n, text, near := f.n, f.v.text(), 0.0
-	if len(n.bounds) > 0 {
-		near, _ = strconv.ParseFloat(text, 64) // cannot fail: it was read
-	}
+	n, text := f.n, f.v.text()
 	for i := range n.bounds {
-		if b := &n.bounds[i]; b.refuses[b.compare(text, near)+1] {
+		if b := &n.bounds[i]; b.refuses[b.compare(text, f.near(f.v))+1] {
 			f.fail(b.rule)
 		}
 	}

@@ -19,30 +19,43 @@ const (
 	maxDoubleDigits   = 308 // and is above all of so many
 )
 
-// numberInBounds reports whether a JSON number is short enough, has a small exponent and is within the range
-// of a double: exact arithmetic on 1e999999999 would cost more than any document is worth.
-func numberInBounds(text string) bool {
-	whole, _, exponent := digitsOf(text)
+// decimal is a JSON number in its parts: the digits before the point and after it, and the exponent. One that
+// is beyond the range of an int is the nearest int.
+type decimal struct {
+	text, whole, fraction string
+	exponent              int
+}
+
+func decimalOf(text string) decimal {
+	d, digits := decimal{text: text}, strings.TrimPrefix(text, "-")
+	if at := exponentAt(digits); at >= 0 {
+		d.exponent, _ = strconv.Atoi(digits[at+1:])
+		digits = digits[:at]
+	}
+	d.whole, d.fraction, _ = strings.Cut(digits, ".")
+	return d
+}
+
+// isInBounds reports whether a number is short enough, has a small exponent and is within the range of a
+// double: exact arithmetic on 1e999999999 would cost more than any document is worth.
+func (d decimal) isInBounds() bool {
 	switch {
-	case len(text) > maxNumberBytes || exponent < -maxNumberExponent || exponent > maxNumberExponent:
+	case len(d.text) > maxNumberBytes || d.exponent < -maxNumberExponent || d.exponent > maxNumberExponent:
 		return false
-	case len(whole)+exponent <= maxDoubleDigits:
+	case len(d.whole)+d.exponent <= maxDoubleDigits:
 		return true
 	}
-	_, err := strconv.ParseFloat(text, 64)
+	_, err := strconv.ParseFloat(d.text, 64)
 	return err == nil
 }
 
-// digitsOf returns the digits of a JSON number before its point and after it, and its exponent. An exponent
-// beyond the range of an int is the nearest int.
-func digitsOf(text string) (whole, fraction string, exponent int) {
-	digits := strings.TrimPrefix(text, "-")
-	if at := exponentAt(digits); at >= 0 {
-		exponent, _ = strconv.Atoi(digits[at+1:])
-		digits = digits[:at]
+// isWhole reports whether a number has no fractional part.
+func (d decimal) isWhole() bool {
+	if fraction := strings.TrimRight(d.fraction, "0"); fraction != "" {
+		return d.exponent >= len(fraction)
 	}
-	whole, fraction, _ = strings.Cut(digits, ".")
-	return whole, fraction, exponent
+	digits := strings.TrimRight(d.whole, "0")
+	return digits == "" || len(d.whole)+d.exponent >= len(digits)
 }
 
 // exponentAt is the place of the letter before the exponent of a number; -1 for none. Looking for a set of
@@ -52,13 +65,6 @@ func exponentAt(text string) int {
 }
 
 func hasExponent(text string) bool { return exponentAt(text) >= 0 }
-
-// isWhole reports whether a JSON number has no fractional part.
-func isWhole(text string) bool {
-	whole, fraction, exponent := digitsOf(text)
-	digits := strings.TrimRight(whole+fraction, "0")
-	return digits == "" || len(whole)+exponent >= len(digits)
-}
 
 // isPlain reports whether a number is a whole one of few digits, written as those digits alone.
 func isPlain(text string) bool { return len(text) <= maxExactDigits && isDigits(text) }
@@ -113,6 +119,18 @@ func boundsOf(s *jsonschema.Schema) (bounds []bound) {
 		}
 	}
 	return bounds
+}
+
+// near is the double that is nearest to a number. The last one is kept: what is judged is stored next.
+func (t *tree) near(v value) float64 {
+	if text := v.text(); t.nearTo == v.datum {
+	} else if t.nearTo = v.datum; isPlain(text) {
+		n, _ := strconv.ParseInt(text, 10, 64) // cannot fail: it was read
+		t.nearest = float64(n)
+	} else {
+		t.nearest, _ = strconv.ParseFloat(text, 64) // likewise
+	}
+	return t.nearest
 }
 
 // compare is -1 if a JSON number is below the bound, 0 if it is equal, 1 if it is above. n is the double that

@@ -127,11 +127,13 @@ func (p *parser) word(v *datum) {
 		}
 	}
 	text := p.text[start:p.at]
-	switch {
-	case v.kind != kindInteger || isPlain(text):
-	case !numberInBounds(text):
+	if v.kind != kindInteger || isPlain(text) {
+		return
+	}
+	switch n := decimalOf(text); {
+	case !n.isInBounds():
 		p.refuse(v.at, fault.RuleSize, "a number of ordinary size")
-	case !isWhole(text):
+	case !n.isWhole():
 		v.kind = kindNumber
 	}
 }
