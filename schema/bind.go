@@ -239,8 +239,9 @@ func (f *collector) open(v value, at *spot, to reflect.Value, around any) *varia
 	if at.class != classMap && at.class != classList && at.class != classStruct {
 		return nil
 	}
-	f.around = append(f.around, variable{spot: at, to: to, around: around})
-	switch in := &f.around[len(f.around)-1]; {
+	f.around = append(f.around, variable{})
+	in := &f.around[len(f.around)-1]
+	switch in.spot, in.to, in.around = at, to, around; {
 	case at.class == classStruct:
 		in.around = to.Addr().Interface()
 	case at.class == classMap:
@@ -250,7 +251,7 @@ func (f *collector) open(v value, at *spot, to reflect.Value, around any) *varia
 		to.Grow(max(int(v.count), 1)) // an empty list is not nil
 		to.SetLen(int(v.count))
 	}
-	return &f.around[len(f.around)-1]
+	return in
 }
 
 // own copies a text of a large document, so that the text does not keep the document in memory.

@@ -72,9 +72,9 @@ func (e *evaluation) judge(n *node, v value, s *scope, to *variable) (fits bool,
 	switch {
 	case !e.spend(1):
 		rule = fault.RuleWork
-	case n.Bool != nil && !*n.Bool:
+	case n.never:
 		rule = n.standsUnder()
-	case n.Bool != nil && to == nil:
+	case n.always && to == nil:
 		return true, nil
 	case n.shared && to == nil:
 		return e.answer(question{n, v, s})
@@ -194,7 +194,8 @@ func (f *collector) fits(n *node, v value) bool {
 
 // evaluate applies the keywords of a schema to a value.
 func (e *evaluation) evaluate(n *node, v value, s *scope, to *variable) (fits bool, described bits) {
-	f := collector{evaluation: e, n: n, v: v, scope: s, to: to, from: len(e.failures)}
+	var f collector // a literal would be made beside it, and copied
+	f.evaluation, f.n, f.v, f.to, f.scope, f.from = e, n, v, to, s, len(e.failures)
 	if to != nil {
 		f.inner = n.inner(to)
 	}

@@ -11,7 +11,7 @@ import (
 // object applies the keywords of objects.
 func (f *collector) object() {
 	n, v := f.n, f.v
-	f.bounded(int(v.count), n.MinProperties, n.MaxProperties, "minProperties", "maxProperties")
+	f.bounded(int(v.count), n.objectSize, "minProperties", "maxProperties")
 	for m := v.first(); m.isThere(); m = m.sibling() {
 		if !f.spend(1) || f.tellsEnough() {
 			return
@@ -23,7 +23,7 @@ func (f *collector) object() {
 			f.memberName(m)
 		}
 	}
-	if f.present == len(n.Required) && len(n.needs) == 0 || !f.spend((n.lookups+int(v.count))/patternSteps) {
+	if f.present == len(n.wants) && len(n.needs) == 0 || !f.spend((n.lookups+int(v.count))/patternSteps) {
 		return
 	}
 	has := v.finder(n.lookups)
@@ -95,7 +95,7 @@ func (f *collector) missing(rule string, wanted []string, because string, has fu
 // array applies the keywords of arrays.
 func (f *collector) array() {
 	n, v := f.n, f.v
-	f.bounded(int(v.count), n.MinItems, n.MaxItems, "minItems", "maxItems")
+	f.bounded(int(v.count), n.listSize, "minItems", "maxItems")
 	if n.UniqueItems && f.spend(v.size()) && !f.itemsDiffer() {
 		f.fail("uniqueItems")
 	}
@@ -130,16 +130,32 @@ func (f *collector) array() {
 		if n.MinContains == nil && fitting == 0 {
 			f.fail("contains")
 		}
-		f.bounded(fitting, n.MinContains, n.MaxContains, "minContains", "maxContains")
+		f.bounded(fitting, sizeOf(n.MinContains, n.MaxContains), "minContains", "maxContains")
 	}
 }
 
-// bounded holds a count to its bounds; nil is no bound.
-func (f *collector) bounded(count int, least, most *int, tooFew, tooMany string) {
-	if least != nil && count < *least {
+// size is what a count may be: at least so many, and less than the first that is too many, if one is.
+type size struct{ least, beyond int }
+
+func sizeOf(least, most *int) (s size) {
+	if least != nil {
+		s.least = *least
+	}
+	if most != nil {
+		s.beyond = *most + 1
+	}
+	return s
+}
+
+func (s size) isBelow(count int) bool { return count < s.least }
+func (s size) isAbove(count int) bool { return s.beyond > 0 && count >= s.beyond }
+
+// bounded holds a count to its bounds.
+func (f *collector) bounded(count int, in size, tooFew, tooMany string) {
+	if in.isBelow(count) {
 		f.fail(tooFew)
 	}
-	if most != nil && count > *most {
+	if in.isAbove(count) {
 		f.fail(tooMany)
 	}
 }
@@ -148,9 +164,8 @@ func (f *collector) bounded(count int, least, most *int, tooFew, tooMany string)
 // bytes, and at least a quarter as many.
 func (f *collector) str() {
 	n, text := f.n, f.v.text()
-	isShort := n.MinLength != nil && len(text)/utf8.UTFMax < *n.MinLength
-	if isShort || n.MaxLength != nil && len(text) > *n.MaxLength {
-		f.bounded(utf8.RuneCountInString(text), n.MinLength, n.MaxLength, "minLength", "maxLength")
+	if n.textSize.isBelow(len(text)/utf8.UTFMax) || n.textSize.isAbove(len(text)) {
+		f.bounded(utf8.RuneCountInString(text), n.textSize, "minLength", "maxLength")
 	}
 	if n.text != nil && !n.text.matches(text, f.Budget) {
 		f.fail("pattern")

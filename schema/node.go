@@ -19,45 +19,49 @@ import (
 // node is one compiled schema with its subschemas as nodes, in a fixed order.
 type node struct {
 	*jsonschema.Schema
-	raw      map[string]any // as it is written in the document
-	up       *node          // the schema that has this one as a branch or as its unevaluated… keyword
-	under    string         // the keyword it is the value of
-	shared   bool           // several places refer to it: its answer for a value is remembered
-	expected sync.Map       // phrases, by rule or by missing member
-	home     *resource
-
-	wants            []string // the members that it requires, each name after "/"
-	types            kind     // 0 for all
-	values, constant map[key]bool
+	types            kind // 0 for all
+	never, always    bool // the schemas false and true
+	shared           bool // several places refer to it: its answer for a value is remembered
+	required         bool // as a member, by the schema that has it
+	closed           bool // there may be no other members
+	open             bool // there may be others, and they count as described
+	full             bool // there may be no other items
 	nested           bool // among values or constant there is an object or array
+	values, constant map[key]bool
 	ref, not         *node
-	dynamic          *node // the first target of a dynamic reference
-	anchor           string
-	all, any, one    []*node
 	same             []*node // the subschemas for the same value
-	anyTag, oneTag   *tag    // the discriminators of any and one
-	cond, then, els  *node
+
+	textSize, listSize, objectSize size
+
+	text   *pattern
+	bounds []bound
+	format *jsonschema.Format
 
 	members            map[string]*node
-	required           bool // as a member, by the schema that has it
-	needs              []need
-	lookups            int // how many members are looked for by name
 	patterns           []patternNode
 	rest               *node // of other members
-	closed             bool  // there may be no other members
-	open               bool  // there may be others, and they count as described
 	nameRule           *node
 	unevaluatedMembers *node
+	wants              []string // the members that it requires, each name after "/"
+	needs              []need
+	lookups            int // how many members are looked for by name
 
 	first            []*node // of the first items
 	each             *node   // of the other items
-	full             bool    // there may be no other items
 	contains         *node
 	unevaluatedItems *node
 
-	format *jsonschema.Format
-	text   *pattern
-	bounds []bound
+	dynamic         *node // the first target of a dynamic reference
+	anchor          string
+	all, any, one   []*node
+	anyTag, oneTag  *tag // the discriminators of any and one
+	cond, then, els *node
+
+	raw      map[string]any // as it is written in the document
+	up       *node          // the schema that has this one as a branch or as its unevaluated… keyword
+	under    string         // the keyword it is the value of
+	expected sync.Map       // phrases, by rule or by missing member
+	home     *resource
 }
 
 // slashed puts "/" before names, as they stand in failures.
@@ -118,6 +122,8 @@ func (l *linker) node(s *jsonschema.Schema) *node {
 	}
 	n := &node{Schema: s}
 	n.raw, n.home = l.source(s)
+	n.always = s.Bool != nil && *s.Bool
+	n.never = s.Bool != nil && !*s.Bool
 	l.nodes[s] = n
 	l.order = append(l.order, n)
 	if s.Ref != nil && s.DraftVersion < 2019 {
@@ -154,7 +160,7 @@ func (l *linker) values(n *node) {
 	if p, ok := s.Pattern.(pattern); ok {
 		n.text = &p
 	}
-	n.bounds = boundsOf(s)
+	n.textSize, n.bounds = sizeOf(s.MinLength, s.MaxLength), boundsOf(s)
 }
 
 func anyNested(values map[key]bool) bool {
@@ -200,7 +206,7 @@ func (l *linker) list(schemas []*jsonschema.Schema, up *node) (list []*node) {
 
 func (l *linker) object(n *node) {
 	s := n.Schema
-	n.members = map[string]*node{}
+	n.objectSize, n.members = sizeOf(s.MinProperties, s.MaxProperties), map[string]*node{}
 	for _, name := range canon.Keys(s.Properties) {
 		n.members[name] = l.child(s.Properties[name], "properties", nil)
 	}
@@ -244,6 +250,7 @@ func (l *linker) object(n *node) {
 func (l *linker) array(n *node) {
 	s := n.Schema
 	first := s.PrefixItems
+	n.listSize = sizeOf(s.MinItems, s.MaxItems)
 	n.each = l.child(s.Items2020, "items", nil)
 	switch items := s.Items.(type) {
 	case *jsonschema.Schema:
