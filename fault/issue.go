@@ -224,8 +224,10 @@ func (i Issue) printable() Issue {
 }
 
 func compareIssues(a, b Issue) int {
+	if c := cmp.Compare(a.Pointer, b.Pointer); c != 0 { // most differ there
+		return c
+	}
 	return cmp.Or(
-		cmp.Compare(a.Pointer, b.Pointer),
 		cmp.Compare(a.Rule, b.Rule),
 		cmp.Compare(a.Expected, b.Expected),
 		cmp.Compare(a.Got, b.Got),

@@ -130,7 +130,7 @@ func (f *collector) bind(n *node, v value, at *spot, to reflect.Value, around an
 		return
 	}
 	rules := at.rules
-	if at.class == classFloat && len(f.failures) == refused && v.rounds(to.Type().Bits()) {
+	if len(at.rounded) > len(rules) && len(f.failures) == refused && v.rounds(to.Type().Bits()) {
 		rules = at.rounded
 	}
 	f.holdTo(rules, at, to, around, v, false)

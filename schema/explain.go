@@ -110,14 +110,14 @@ func expectedOf(all []failure) (wants []string) {
 // report tells all failures, and adds what the marks of the schema and the places of the values say. What is
 // beyond the budget has one issue, which says that.
 func (s *Schema) report(e *evaluation, root value) []fault.Issue {
-	all := append(e.failures, e.found...)
-	if len(all) == 0 && !e.spent() {
+	count := len(e.failures) + len(e.found)
+	if count == 0 && !e.spent() {
 		return nil
 	}
-	issues := make([]fault.Issue, 0, len(all))
+	issues := make([]fault.Issue, 0, count)
 	at := places{evaluation: e, schema: s}
-	for n := range all {
-		f := &all[n]
+	for n := range count {
+		f := e.failed(n)
 		if !e.spend(costOfIssue + costOfPointer(f.value)) {
 			break
 		}
@@ -135,6 +135,14 @@ func (s *Schema) report(e *evaluation, root value) []fault.Issue {
 		}}
 	}
 	return inBounds(issues)
+}
+
+// failed is one of all failures.
+func (e *evaluation) failed(n int) *failure {
+	if n < len(e.failures) {
+		return &e.failures[n]
+	}
+	return &e.found[n-len(e.failures)]
 }
 
 // inBounds are the issues that are reported, in canonical order.

@@ -27,7 +27,7 @@ func ByRules[T any](t *Typed[T], doc []byte) (good, judges bool) {
 	e := t.schema.evaluation(nil)
 	at := collector{evaluation: e}
 	at.bind(anything, root, bare(t.schema.typed.root, map[*layout]*layout{}), reflect.ValueOf(&v).Elem(), nil)
-	if e.found != nil {
+	if len(e.found) > 0 {
 		return false, true
 	}
 	whole, _ := json.Marshal(v)

@@ -175,17 +175,21 @@ func (s *Schema) evaluation(b *Budget) *evaluation {
 // free ends a check. The memory of values, variables and a few failures is kept for the next one: all that it
 // leads to is forgotten.
 func (e *evaluation) free() {
-	failures := e.failures[:0]
-	if cap(failures) > maxIssues {
-		failures = nil
-	}
-	clear(failures[:cap(failures)])
-	clear(e.around[:cap(e.around)])
 	*e = evaluation{
-		tree: tree{values: e.values[:0]}, binder: binder{around: e.around[:0]},
-		failures: failures, ends: e.ends[:0],
+		tree:     tree{values: e.values[:0]},
+		binder:   binder{found: emptied(e.found), around: emptied(e.around)},
+		failures: emptied(e.failures), ends: e.ends[:0],
 	}
 	evaluations.Put(e)
+}
+
+// emptied is the memory of a list, if that is not much.
+func emptied[T any](list []T) []T {
+	if cap(list) > maxIssues {
+		return nil
+	}
+	clear(list[:cap(list)])
+	return list[:0]
 }
 
 // scope is the dynamic scope of a document; nil where the schema has no dynamic references.
