@@ -423,3 +423,37 @@ func TestACallThatTheStateRefusedIsNotShortenedToAFailure(t *testing.T) {
 	assert.Contains(t, prompt, `- pay {"n":119} was done`)
 	assert.NotContains(t, prompt, "} failed")
 }
+
+// A caller may keep the messages alone. What became of the calls in them is in the answers: one in doubt, and
+// one that has run and whose result the state refused, are not shortened to failures.
+func TestTheCallsOfAHistoryAreNotShortenedToFailures(t *testing.T) {
+	type in struct {
+		N int `json:"n"`
+	}
+	paid := session.LogSlice[in]("paid")
+	refuse := func(reducer.View[in], in) (reducer.Change[in], error) {
+		return reducer.None[in](), errors.New("over the limit")
+	}
+	for want, end := range map[string]error{": its effect may or may not have happened": errBoom, " was done": nil} {
+		tools, err := tool.NewSet(tool.New("pay", "Pays.", func(ctx context.Context, in in) (string, error) {
+			return "receipt", errors.Join(tool.Emit(ctx, "paid", in), end)
+		}))
+		require.NoError(t, err)
+		s, err := session.New(session.Config{Slices: []session.Declared{paid},
+			Reducers: []session.Reducer{session.On(paid, "paid", "limit", refuse)}})
+		require.NoError(t, err)
+		set := policy.DefaultSet()
+		set.MaxTurns, set.Budgets.Run, set.Budgets.Tool = policy.Unlimited, policy.Unlimited, policy.Unlimited
+		set.Global.Progress = &policy.Progress{Stop: policy.Unlimited}
+		cfg := loop.Config{Tools: tools, Policy: &set}
+		first, err := fixture.Run(t.Context(), &smallModel{window: 1 << 20, calls: 120}, s, loop.Input{Prompt: "Pay them all."}, cfg)
+		require.NoError(t, err)
+		m := &smallModel{window: 9000}
+		_, err = fixture.Run(t.Context(), m, newSession(t), loop.Input{Prompt: "And now?", History: first.Transcript}, cfg)
+		require.NoError(t, err)
+		require.Positive(t, m.refused)
+		prompt := fmt.Sprint(m.last)
+		assert.Contains(t, prompt, `- pay {"n":119}`+want)
+		assert.NotContains(t, prompt, "} failed")
+	}
+}
