@@ -28,6 +28,9 @@ func (d Dir) Stats(ctx context.Context, known ...Stat) ([]Stat, error) {
 
 // stats looks at all files that have a session, and leaves out those for which check returns an error.
 func (d Dir) stats(ctx context.Context, known []Stat, check func(name string, s Stat) error) ([]Stat, error) {
+	if err := d.named(); err != nil {
+		return nil, err
+	}
 	entries, err := os.ReadDir(string(d))
 	if errors.Is(err, fs.ErrNotExist) && len(known) == 0 {
 		return nil, nil
@@ -124,6 +127,9 @@ func sessionIn(in *Reader) (string, error) {
 
 // Peek implements [Keeper].
 func (d Dir) Peek(_ context.Context, session string) (io.ReadCloser, error) {
+	if err := d.named(); err != nil {
+		return nil, err
+	}
 	f, err := openWithin(filepath.Join(string(d), FileName(session)), os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrNoRun

@@ -90,6 +90,9 @@ func (f *Fold) Summary(held bool, now time.Time) Summary {
 // [ErrNoRun] if none has, that of the store, or that of Replay for a changed line; the fold has the id of the
 // session then, too.
 func Last(ctx context.Context, store Keeper, session string) (*Fold, error) {
+	if store == nil {
+		return nil, errNoStore
+	}
 	in, err := store.Peek(ctx, session)
 	var f Follower
 	if err == nil {
@@ -124,6 +127,10 @@ func (f Filter) takes(s Summary) bool {
 // and the error, whatever the filter; errors of the store have no id. No lock is taken.
 func Summaries(ctx context.Context, store Keeper, f Filter, now time.Time) iter.Seq2[Summary, error] {
 	return func(yield func(Summary, error) bool) {
+		if store == nil {
+			yield(Summary{}, errNoStore)
+			return
+		}
 		all, err := store.Stats(ctx)
 		if err != nil && !yield(Summary{}, chain.Bounded(err)) {
 			return

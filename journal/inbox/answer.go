@@ -56,6 +56,9 @@ func PutAnswer(
 	ctx context.Context, in journal.Inbox, session string, answer machine.Response,
 ) (journal.Item, error) {
 	item := journal.Item{Kind: journal.AnswerItem, Key: answer.Question, By: answer.By, At: answer.At}
+	if in == nil {
+		return item, errors.New("inbox: the store is nil: give one, such as a Dir")
+	}
 	var err error
 	if item.Body, err = json.Marshal(answer); err != nil {
 		return item, &machine.AnswerError{Question: answer.Question, Err: machine.ErrMisfit,
