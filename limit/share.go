@@ -117,7 +117,8 @@ func (s *step) giveBack() {
 // nobody waiting, and with its part of the limits and of the pace. IDs from id on are its own.
 func (st *State) Part(n, id int64) State {
 	p := st.Clone()
-	p.Config.Parts = min(max(n, 1)*st.Config.Parts, maxParts)
+	n = max(n, 1)
+	p.Config.Parts = min(n*st.Config.Parts, maxParts)
 	p.Pace, p.Knee, p.Accepted = max(st.Pace/n, waking), st.Knee/n, st.Accepted/n
 	p.Doubt = st.Doubt / n
 	for k := range p.Quotas {

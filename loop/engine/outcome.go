@@ -85,7 +85,12 @@ func (e *PlannerError) Error() string {
 }
 
 // Words returns the text of the planner's error.
-func (e *PlannerError) Words() string { return "planner: " + e.Err.Error() }
+func (e *PlannerError) Words() string {
+	if e.Err == nil {
+		return "planner: it gave no plan"
+	}
+	return "planner: " + e.Err.Error()
+}
 
 // Unwrap returns both errors.
 func (e *PlannerError) Unwrap() []error {

@@ -57,7 +57,7 @@ const maxShownCall = 256
 // quoted for a prompt.
 func (c *Cycle) String() string {
 	calls := make([]string, len(c.Calls))
-	most := feedback.MaxQuoted/len(c.Calls)/2 - len(" gave , then ")
+	most := feedback.MaxQuoted/max(len(c.Calls), 1)/2 - len(" gave , then ")
 	for n, one := range c.Calls {
 		beside := one.beside()
 		each := most - len(beside)/2
