@@ -13,6 +13,7 @@ import (
 	"github.com/retake-go/retake/adapter/kit/kittest"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/tool"
 )
 
 // A custom tool, which a user added to the request, is called with a text of any form. The call goes back as
@@ -46,16 +47,21 @@ func TestACallOfACustomToolIsReadAndGoesBack(t *testing.T) {
 			responsesSays, "input", `[` + item + `,{"call_id":"c1","output":"1","type":"custom_tool_call_output"}]`},
 	} {
 		own := c.over(chat.Config{Model: "m"})
-		s := kittest.Serve(t, "200 OK\nContent-Type: text/event-stream\n\n"+streamOf(c.pieces...))
+		sql, err := tool.Raw("sql", "", []byte(`{"type":"object"}`), nothing)
+		require.NoError(t, err)
+		req := hello()
+		req.Tools = []*tool.Tool{sql}
+		s := kittest.Serve(t, jsonType+c.whole, streamType+streamOf(c.pieces...))
 		model, err := own.New(s.URL, s.Client)
 		require.NoError(t, err)
+		whole, err := model.Reply(t.Context(), req)
+		require.NoError(t, err, name)
 		var told message.Call
-		req := hello()
 		req.Stream = func(d loop.Delta) { told.Name, told.Arguments = told.Name+d.Name, told.Arguments+d.Arguments }
 		streamed, err := model.Reply(t.Context(), req)
 		require.NoError(t, err, name)
 		assert.Equal(t, message.Call{Name: "sql", Arguments: "SELECT }{ 1"}, told, name)
-		for how, reply := range map[string]message.Reply{"whole": replyOf(t, own, false, c.whole), "streamed": streamed} {
+		for how, reply := range map[string]message.Reply{"whole": whole, "streamed": streamed} {
 			assert.Equal(t, []message.Call{query}, reply.Calls, name+", "+how)
 			assert.Equal(t, message.ToolUse, reply.Finish, name+", "+how)
 			var got map[string]json.RawMessage
@@ -69,6 +75,29 @@ func TestACallOfACustomToolIsReadAndGoesBack(t *testing.T) {
 	}
 }
 
+// xAI tells the tools that it ran itself as calls of custom tools. They are kept, and no calls of ours.
+func TestACallOfACustomToolThatRanAtTheAPIIsNone(t *testing.T) {
+	const (
+		ran    = `{"type":"custom_tool_call","id":"ctc_1","call_id":"xs_call_1","name":"view_x_video","input":"{}","status":"completed"}`
+		answer = `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"4"}]}`
+		call   = `{"type":"function_call","id":"fc_1","call_id":"c1","name":"f","arguments":"{}"}`
+	)
+	own := overResponses(chat.Config{Model: "grok-4.3", Provider: "xai"})
+	streamed := replyOf(t, own, true, streamOf(`{"type":"response.output_item.added","output_index":0,"item":{"type":"custom_tool_call","call_id":"xs_call_1","name":"view_x_video","input":"","status":"in_progress"}}`,
+		`{"type":"response.custom_tool_call_input.done","output_index":0,"input":"{}"}`, `{"type":"response.output_item.done","output_index":0,"item":`+ran+`}`,
+		`{"type":"response.output_text.delta","output_index":1,"delta":"4"}`, `{"type":"response.completed","response":{"status":"completed","output":[`+ran+`,`+answer+`]}}`))
+	for how, reply := range map[string]message.Reply{"whole": replyOf(t, own, false, `{"status":"completed","output":[`+ran+`,`+answer+`]}`), "streamed": streamed} {
+		assert.Empty(t, reply.Calls, how)
+		assert.Equal(t, []any{"4", message.Stop}, []any{reply.Text, reply.Finish}, how)
+		assert.Contains(t, sent(t, own, responsesSays, after(reply)), `"call_id":"xs_call_1"`, how)
+	}
+	both := replyOf(t, own, false, `{"status":"completed","output":[`+ran+`,`+call+`]}`)
+	assert.Equal(t, []message.Call{{ID: "c1", Name: "f", Arguments: "{}"}}, both.Calls)
+	back := sent(t, own, responsesSays, after(both))
+	assert.Contains(t, back, `"call_id":"xs_call_1"`)
+	assert.NotContains(t, back, `custom_tool_call_output`)
+}
+
 // What only the client of a tool can do is not done here: the reply is no whole one, and the API would refuse
 // to go on from it. A user added the tool to the request.
 func TestAReplyThatWaitsForAnotherClientIsAnError(t *testing.T) {
@@ -78,6 +107,7 @@ func TestAReplyThatWaitsForAnotherClientIsAnError(t *testing.T) {
 		"shell_call":           `{"type":"shell_call","id":"sh_1","call_id":"c1","action":{"commands":["ls"]}}`,
 		"apply_patch_call":     `{"type":"apply_patch_call","id":"apc_1","call_id":"c1","operation":{"type":"delete_file","path":"a"}}`,
 		"computer_call":        `{"type":"computer_call","id":"cu_1","call_id":"c1","actions":[{"type":"screenshot"}]}`,
+		"custom_tool_call":     `{"type":"custom_tool_call","id":"ctc_1","call_id":"c1","name":"nobodys","input":"x"}`,
 		"tool_search_call":     `{"type":"tool_search_call","id":"tsc_1","call_id":"c1","execution":"client","arguments":{}}`,
 	} {
 		for stream, says := range map[bool]string{

@@ -15,14 +15,22 @@ import (
 type keptItems struct {
 	kit.Origin
 	Items []json.RawMessage `json:"items"`
+	// Custom are the custom tools of ours that are called among them.
+	Custom []string `json:"custom,omitempty"`
 }
 
 // keepItems encodes the items of a reply; it is empty if text and calls say it all.
-func keepItems(by kit.Origin, items []json.RawMessage) string {
+func keepItems(by kit.Origin, items []json.RawMessage, isOurs func(item) bool) string {
 	if !telling(items) {
 		return ""
 	}
-	return kit.KeepOpaque(keptItems{by, items})
+	k := keptItems{Origin: by, Items: items}
+	for _, raw := range items {
+		if item := readItem(raw); item.Type == customCall && isOurs(item) {
+			k.Custom = append(k.Custom, bareName(item.Name))
+		}
+	}
+	return kit.KeepOpaque(k)
 }
 
 // telling reports whether items hold more than a text followed by calls.
@@ -55,7 +63,10 @@ func (m *Model) items(t turn) []json.RawMessage {
 	if !kit.ReadOpaque(t.Message, m.origin(), &k) {
 		return nil
 	}
-	said := readItems(k.Items)
+	isOurs := func(i item) bool {
+		return i.isOurs(func(tool string) bool { return slices.Contains(k.Custom, tool) })
+	}
+	said := readItems(k.Items, isOurs)
 	// The core keeps the text of a reply, or else its refusal.
 	if cmp.Or(said.text, said.refusal) != t.Text || len(said.calls) != len(t.calls) {
 		return nil
@@ -68,7 +79,7 @@ func (m *Model) items(t turn) []json.RawMessage {
 		if item.Type == "reasoning" && item.EncryptedContent == "" && len(item.Content) == 0 && !m.cfg.Store {
 			return nil
 		}
-		if !item.isCall() {
+		if !isOurs(item) {
 			continue
 		}
 		c, was := t.calls[n], said.calls[n]
@@ -93,7 +104,7 @@ type said struct {
 
 // readItems reads output items. What a model says to itself while it works (phase commentary) is not part
 // of its text. Tools that the API ran itself (web_search_call and others) are no calls of ours.
-func readItems(items []json.RawMessage) said {
+func readItems(items []json.RawMessage, isOurs func(item) bool) said {
 	var s said
 	var texts, thoughts []string
 	for _, raw := range items {
@@ -103,7 +114,7 @@ func readItems(items []json.RawMessage) said {
 			if t := thoughtsOf(item); t != "" {
 				thoughts = append(thoughts, t)
 			}
-		case item.isCall():
+		case isOurs(item):
 			s.calls = append(s.calls, message.Call{ID: item.CallID, Name: item.Name,
 				Arguments: item.arguments()})
 		case item.Type == "message" && item.Phase != commentary:
@@ -163,8 +174,8 @@ var clientCalls = []string{"mcp_approval_request", "local_shell_call", "shell_ca
 	"computer_call"}
 
 // waiting returns the type of an item that waits for such a client; empty if there is none. Some run at the
-// API: then their outputs are among the items.
-func waiting(items []json.RawMessage) string {
+// API: then their outputs are among the items. A custom tool that we do not have ran there if more follows.
+func waiting(items []json.RawMessage, isOurs func(item) bool) string {
 	var all []item
 	answered := map[string]bool{}
 	for _, raw := range items {
@@ -177,14 +188,20 @@ func waiting(items []json.RawMessage) string {
 		isClients := slices.Contains(clientCalls, i.Type) || i.Type == "tool_search_call" && i.Execution == "client"
 		return isClients && !answered[i.CallID]
 	})
+	if last := len(all) - 1; n < 0 && last >= 0 && all[last].Type == customCall && !isOurs(all[last]) {
+		n = last
+	}
 	if n < 0 {
 		return ""
 	}
 	return all[n].Type
 }
 
-// isCall reports whether an item is a call of ours.
-func (i item) isCall() bool { return i.Type == "function_call" || i.Type == customCall }
+// isOurs reports whether an item is a call of ours. Calls of custom tools are so where we have the tool: xAI
+// tells the tools that it ran itself in the same form.
+func (i item) isOurs(has func(tool string) bool) bool {
+	return i.Type == "function_call" || i.Type == customCall && has(bareName(i.Name))
+}
 
 // arguments returns those of a call.
 func (i item) arguments() string {
@@ -205,7 +222,7 @@ func (i item) caller() json.RawMessage {
 // madeIn returns the calls among items by their ids.
 func madeIn(items []json.RawMessage) (made map[string]item) {
 	for _, raw := range items {
-		if item := readItem(raw); item.isCall() {
+		if item := readItem(raw); item.isOurs(func(string) bool { return true }) {
 			set(&made, item.CallID, item)
 		}
 	}

@@ -10,16 +10,21 @@ import (
 	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/tool"
 )
 
 func (m *Model) responsesCodec(req loop.Request) codec {
-	return &responsesReply{wireNames: namesOf(req.Tools), from: m.origin()}
+	return &responsesReply{wireNames: namesOf(req.Tools), from: m.origin(), has: func(name string) bool {
+		return slices.ContainsFunc(req.Tools, func(t *tool.Tool) bool { return safeName(t.Name()) == name })
+	}}
 }
 
 // responsesReply reads one response of the Responses API.
 type responsesReply struct {
 	wireNames
 	from kit.Origin
+	// has reports whether a tool is among ours; nil for none.
+	has func(tool string) bool
 
 	// Of a stream: the completed items by index, and the calls and texts that have begun.
 	items map[int64]json.RawMessage
@@ -38,6 +43,11 @@ type responsesReply struct {
 }
 
 func (r *responsesReply) extra() kit.Extras { return r.extras }
+
+// isOurs reports whether an item is a call of ours.
+func (r *responsesReply) isOurs(i item) bool {
+	return i.isOurs(func(name string) bool { return r.has != nil && r.has(name) })
+}
 
 // place identifies a text within an item. Items count from one.
 type place struct{ item, summary int64 }
@@ -72,7 +82,7 @@ func (r *responsesReply) readBody(body []byte) (message.Reply, error) {
 }
 
 func (r *responsesReply) reply(doc document) (message.Reply, error) {
-	s := readItems(doc.Output)
+	s := readItems(doc.Output, r.isOurs)
 	beside, _ := kit.ReadText(doc.Reasoning) // at mistral.rs; elsewhere these are settings
 	reply := message.Reply{Text: s.text, Refusal: s.refusal, Thinking: cmp.Or(s.thinking, beside), Calls: s.calls,
 		Model: doc.Model, Usage: usageOf(doc.Usage, r.from.Model), Source: message.Source{ID: doc.ID,
@@ -84,11 +94,11 @@ func (r *responsesReply) reply(doc document) (message.Reply, error) {
 	kit.NameCalls(reply.Calls)
 	switch doc.Status {
 	case "completed", "requires_action", "": // some gateways say so of a reply with calls
-		if kind := waiting(doc.Output); kind != "" {
+		if kind := waiting(doc.Output, r.isOurs); kind != "" {
 			return message.Reply{}, &kit.ReportedError{Code: "operation_not_supported", Final: true,
 				Say: "the response waits for what retake does not do (" + kind + "): take the tool out of the request"}
 		}
-		reply.Finish, reply.Opaque = message.Stop, keepItems(r.from, doc.Output)
+		reply.Finish, reply.Opaque = message.Stop, keepItems(r.from, doc.Output, r.isOurs)
 		if len(reply.Calls) > 0 {
 			reply.Finish = message.ToolUse
 		}
@@ -188,7 +198,7 @@ func (r *responsesReply) began(e streamed, tell func(loop.Delta)) {
 	set(&r.quiet, e.OutputIndex, item.Phase == commentary)
 	_, begun := r.calls[e.OutputIndex]
 	announced := e.Type == "response.output_item.added" && item.Status == "completed" && item.arguments() != ""
-	if !item.isCall() || begun || announced {
+	if !r.isOurs(item) || begun || announced {
 		return
 	}
 	n := len(r.calls)
