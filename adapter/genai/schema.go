@@ -26,9 +26,16 @@ func narrow(raw json.RawMessage) json.RawMessage {
 	return out
 }
 
-// check drops the values of an enum that the API refuses, and gives definitions their new place.
+// check drops the values of an enum that the API refuses, and gives definitions their new place. All of one
+// schema is any of it.
 func check(m *kit.Member) kit.Treatment {
-	if m.Name == "enum" {
+	switch m.Name {
+	case "allOf":
+		if len(kit.Items(m.Value)) == 1 {
+			return kit.NestAsAnyOf
+		}
+		return kit.Say
+	case "enum":
 		kept := slices.DeleteFunc(kit.Items(m.Value), func(v json.RawMessage) bool { return !isScalar(v) })
 		m.Value = kit.List(kept...)
 		if len(kept) > 0 {

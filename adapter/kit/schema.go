@@ -107,10 +107,11 @@ var treatments = func() map[string][7]Treatment {
 		"additionalProperties":   {n, k, k, c, n, k, n},
 		"prefixItems":            {n, x, x, x, n, k, n},
 		"oneOf":                  {n, x, x, a, n, a, n},
-		"allOf":                  {n, x, x, n, d, k, n},
+		"allOf":                  {n, x, x, n, c, k, n},
 
 		"additionalItems contains dependentSchemas if then else not patternProperties propertyNames " +
-			"unevaluatedItems unevaluatedProperties": {n, x, x, x, d, k, n},
+			"unevaluatedItems unevaluatedProperties": {n, x, x, x, s, k, n},
+		"dependencies dependentRequired minContains maxContains": {k, x, x, x, s, k, k},
 	})
 	all[Others] = [7]Treatment{k, x, x, x, d, k, k}
 	return all
@@ -189,12 +190,16 @@ func (w *walk) noObject(doc json.RawMessage) json.RawMessage {
 func (w *walk) convert(from Object) Object {
 	out, said := Object{}, []string{}
 	for _, m := range from {
-		switch w.keyword(&m) {
+		as := m
+		switch w.keyword(&as) {
 		case Say:
-			said = append(said, m.Name+" "+compact(m.Value))
+			said = append(said, as.Name+" "+compact(as.Value))
 		case Keep:
-			if out.Get(m.Name) == nil { // two keywords may become one
-				out = append(out, m)
+			switch isTaken := out.Get(as.Name) != nil; { // two keywords may become one
+			case !isTaken:
+				out = append(out, as)
+			case m.Name != as.Name && !schemasByNames[m.Name]:
+				said = append(said, m.Name+" "+compact(m.Value))
 			}
 		}
 	}
