@@ -16,7 +16,7 @@ func TestEveryFormHasWhatItIsLookedForBy(t *testing.T) {
 	parts = append(parts, " ", "-", "_", "x")
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 1, 12).Draw(t, "parts"), "")
-		for _, f := range secrets {
+		for _, f := range secrets() {
 			if f.MatchString(text) {
 				require.True(t, f.maybe(folded(text)), "%q has %v", text, f.Regexp)
 			}
