@@ -123,8 +123,11 @@ func boundsOf(s *jsonschema.Schema) (bounds []bound) {
 
 // near is the double that is nearest to a number. The last one is kept: what is judged is stored next.
 func (t *tree) near(v value) float64 {
-	if text := v.text(); t.nearTo == v.datum {
-	} else if t.nearTo = v.datum; isPlain(text) {
+	if t.nearTo == v.datum {
+		return t.nearest
+	}
+	t.nearTo = v.datum
+	if text := v.text(); isPlain(text) {
 		n, _ := strconv.ParseInt(text, 10, 64) // cannot fail: it was read
 		t.nearest = float64(n)
 	} else {
