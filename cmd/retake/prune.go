@@ -163,9 +163,10 @@ func endOfHashes(path string) (last string, err error) {
 	}
 }
 
-// sessionIn is the place of a session in a folder or a database; without a session that of the store.
+// sessionIn is the place of a session in a folder or a database; without a session that of the store. It opens
+// no file: see [isDatabase].
 func sessionIn(store, session string) place {
-	if session == "" || isDatabase(store) {
+	if folder, _ := isFolder(store); session == "" || !folder {
 		return place{store, session}
 	}
 	return place{path: filepath.Join(store, journal.FileName(session))}
