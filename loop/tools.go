@@ -81,16 +81,13 @@ func (p *process) around(run machine.ToolRun) *outer {
 func (o *outer) isLeft(out *tool.Outcome) bool { return o != nil && o.left.Load() && out.Err != nil }
 
 // leaveTools leaves the calls of a reply from call n on, within which a run was left. They are made when the
-// run goes on; the outcomes of the others that have begun are recorded for then, and waited for.
+// run goes on, and are in doubt if it ends before; the outcomes of the others that have begun are recorded for
+// then, and waited for.
 func (p *process) leaveTools(ctx context.Context, b *batch, n int) ([]machine.Effect, error) {
 	b.end(-1)
-	p.runner.ToolPaused(b.runs[n])
 	for m := n + 1; m < b.begun; m++ {
 		select {
-		case out := <-b.outcomes[m]:
-			if b.calls[m].isLeft(&out) {
-				p.runner.ToolPaused(b.runs[m])
-			}
+		case <-b.outcomes[m]:
 		case <-ctx.Done():
 			return p.cancel()
 		}

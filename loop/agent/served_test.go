@@ -49,6 +49,7 @@ type payers struct {
 	over  chan error
 	last  loop.Result
 	store *looptest.Store
+	run   *loop.PoolRun
 	*loop.Pool
 }
 
@@ -112,30 +113,35 @@ func (p *payers) approve(t *testing.T) {
 		Verdict: machine.Approve, At: looptest.Epoch}))
 }
 
+// leave ends a drive.
+func leave(stop context.CancelCauseFunc) { stop(errors.New("the process is going down")) }
+
+// goingOn is how a run goes on that was left.
+var goingOn = map[string]func(t *testing.T, p *payers){
+	"another drive": func(*testing.T, *payers) {},
+	"handed over": func(t *testing.T, p *payers) {
+		left := p.Close()
+		require.Len(t, left, 1, "the run is handed back")
+		p.open(t)
+		var err error
+		p.run, err = p.AddParked(left[0])
+		require.NoError(t, err)
+	},
+	"another process": func(t *testing.T, p *payers) {
+		left := p.Close()
+		require.Len(t, left, 1)
+		j, err := journal.Of(left[0].Session)
+		require.NoError(t, err)
+		require.NoError(t, j.Close())
+		p.open(t)
+		p.run, err = p.Add(p.session(t), loop.Input{Prompt: "Pay.", RequestID: "r"})
+		require.NoError(t, err)
+	},
+}
+
 // An agent that waits for a person keeps nobody: the end of the drive leaves it, and the run goes on inside.
 func TestTheEndOfADriveLeavesAnAgentThatWaits(t *testing.T) {
-	away := errors.New("the process is going down")
-	leave := func(stop context.CancelCauseFunc) { stop(away) }
-	for name, again := range map[string]func(t *testing.T, p *payers){
-		"another drive": func(*testing.T, *payers) {},
-		"handed over": func(t *testing.T, p *payers) {
-			left := p.Close()
-			require.Len(t, left, 1, "the run is handed back")
-			p.open(t)
-			_, err := p.AddParked(left[0])
-			require.NoError(t, err)
-		},
-		"another process": func(t *testing.T, p *payers) {
-			left := p.Close()
-			require.Len(t, left, 1)
-			j, err := journal.Of(left[0].Session)
-			require.NoError(t, err)
-			require.NoError(t, j.Close())
-			p.open(t)
-			_, err = p.Add(p.session(t), loop.Input{Prompt: "Pay.", RequestID: "r"})
-			require.NoError(t, err)
-		},
-	} {
+	for name, again := range goingOn {
 		t.Run(name, func(t *testing.T) {
 			p := &payers{paid: map[string]int{}, asked: make(chan string, 9), store: new(looptest.Store)}
 			p.open(t)
@@ -170,4 +176,30 @@ func TestAPoolIsClosedWhileAnAgentWaits(t *testing.T) {
 	left := make(chan []loop.Parked, 1)
 	p.serve(t, func(context.CancelCauseFunc) { left <- p.Close() })
 	require.Len(t, <-left, 1)
+}
+
+// A run that is cancelled after its calls were left ends as one that is cancelled while they wait: what they
+// have done is in doubt.
+func TestARunThatIsCancelledOnceItsAgentWasLeftHasItInDoubt(t *testing.T) {
+	for name, again := range goingOn {
+		t.Run(name, func(t *testing.T) {
+			p := &payers{paid: map[string]int{}, asked: make(chan string, 9), store: new(looptest.Store)}
+			p.open(t)
+			var err error
+			p.run, err = p.Add(p.session(t), loop.Input{Prompt: "Pay.", RequestID: "r"})
+			require.NoError(t, err)
+			p.serve(t, leave)
+			again(t, p)
+			p.run.Cancel(errors.New("no more"))
+			p.Due(looptest.Epoch)
+			x, ok := errors.AsType[*loop.RetryExhaustedError](<-p.over)
+			require.True(t, ok)
+			var doubts []string
+			for _, c := range x.InDoubt {
+				doubts = append(doubts, c.CallID+" "+c.Tool)
+			}
+			assert.Equal(t, []string{"c1 guide", "c2 pay"}, doubts)
+			assert.Len(t, p.paid, 2)
+		})
+	}
 }

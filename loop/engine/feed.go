@@ -197,16 +197,18 @@ func (r *Runner) Dispatch(at time.Time, events ...session.Event) ([]machine.Effe
 // recorded, the tool must not be run either. Without a journal it is only known that the call has begun, for
 // the result.
 func (r *Runner) ToolBegins(at time.Time, run machine.ToolRun) (*tool.Outcome, error) {
-	r.begun = append(r.begun, run.Index)
+	if !slices.Contains(r.begun, run.Index) {
+		r.begun = append(r.begun, run.Index)
+	}
 	if r.journal == nil {
 		return nil, nil
 	}
 	began, landed := r.journal.Call(run.Key, run.Transport)
-	if landed != nil { // also where calls were left in this process: see ToolPaused
+	if landed != nil { // also where other calls of the reply were left in this process
 		out := outcomeOf(landed)
 		return &out, nil
 	}
-	if t, ok := r.offer.Tools.Get(run.Tool); r.asked != nil && began && (!ok || !run.Repeatable || !t.Repeatable()) {
+	if t, ok := r.offer.Tools.Get(run.Tool); r.older && began && (!ok || !run.Repeatable || !t.Repeatable()) {
 		return &tool.Outcome{Err: tool.ErrUnknown}, nil
 	}
 	if r.unrecorded {

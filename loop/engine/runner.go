@@ -60,9 +60,10 @@ type Runner struct {
 	// doubtful are the warnings about the config, which the next start records. changed are those about what
 	// has changed since a resumed run began.
 	doubtful, changed []string
-	// asked is what a resumed run asked for last. It is nil if the run was not resumed; else the journal may
-	// know of its calls.
+	// asked is what a resumed run asked for last. It is nil if the run was not resumed.
 	asked *machine.Effect
+	// older reports that the run began before the runner did: the journal may know of its calls.
+	older bool
 	// refused is the error of a reducer behind exhaustion, as it was returned in this process, or nil.
 	refused *fault.ReducerError
 	// unreported are the errors of reducers that OnReducerError has yet to be told of.
@@ -116,7 +117,7 @@ func New(cfg RunnerConfig) (_ *Runner, err error) {
 	}()
 	switch {
 	case cfg.State != nil:
-		r.st = new(*cfg.State)
+		r.st, r.older = new(*cfg.State), r.journal != nil
 		err = session.DriverOf(r.s).Replace(r.st.Session)
 	case cfg.Machine != nil:
 		err = r.begin(cfg.Machine, cfg.Input)
@@ -268,7 +269,7 @@ func (r *Runner) resume(now time.Time) error {
 		r.recorded = true
 		return nil
 	}
-	r.asked = new(held.Asked)
+	r.asked, r.older = new(held.Asked), true
 	return r.journal.Resumed(now, held.Asked.Kind)
 }
 
@@ -386,7 +387,7 @@ func (r *Runner) settle(at time.Time, effects []machine.Effect) ([]machine.Effec
 // underWay returns the calls of a reply that have begun and have no outcome after an event.
 func (r *Runner) underWay(batch *machine.Batch, ev *machine.Event) []int {
 	open := slices.Clone(r.begun)
-	if batch != nil && r.asked != nil { // they may have begun in another process
+	if batch != nil && r.older { // they may have begun before, in another process
 		for n, c := range batch.Calls {
 			began, landed := r.journal.Call(c.Key, c.Transport)
 			if !c.Ended() && c.Lost == nil && (began || landed != nil) && !slices.Contains(open, n) {
