@@ -18,8 +18,8 @@ func TestCallsWithoutIDsHaveTheirOwnAnswers(t *testing.T) {
 		{Role: message.Tool, Name: "pay", Text: "paid 1"},
 	}
 	assert.Equal(t, []Call{
-		{Tool: "pay", Arguments: `{"n":1}`, Said: "paid 1"},
-		{Tool: "ship", Said: "no truck", Failed: true},
-		{Tool: "pay", Arguments: `{"n":2}`, InDoubt: true},
+		{Tool: "pay", Arguments: `{"n":1}`, Said: "paid 1", derived: true},
+		{Tool: "ship", Said: "no truck", Failed: true, derived: true},
+		{Tool: "pay", Arguments: `{"n":2}`, InDoubt: true, derived: true},
 	}, calls(reply, answers))
 }

@@ -1,9 +1,6 @@
 package projection
 
 import (
-	"strings"
-
-	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 )
@@ -60,6 +57,9 @@ type Call struct {
 	Said    string `json:"said,omitempty" redact:"text"`
 	Failed  bool   `json:"failed,omitempty"`
 	InDoubt bool   `json:"in_doubt,omitempty"`
+
+	// derived reports that only messages tell of the call. An error there does not say that nothing was done.
+	derived bool
 }
 
 // part is a part of a conversation that is cut whole or stays: a turn, or one message besides.
@@ -101,33 +101,20 @@ func derived(parts []part, said []message.Message, from, to int) []part {
 
 // calls returns the calls of a reply with their answers: by id, and without ids by name.
 func calls(m *message.Message, answers []message.Message) []Call {
-	all, answered := make([]Call, len(m.Calls)), make([]bool, len(m.Calls))
+	all := make([]Call, len(m.Calls))
 	for n, c := range m.Calls {
-		all[n] = Call{Tool: c.Name, Arguments: c.Arguments, InDoubt: true}
+		all[n] = Call{Tool: c.Name, Arguments: c.Arguments, InDoubt: true, derived: true}
 	}
 	for _, a := range answers {
 		for n, c := range m.Calls {
 			named := a.CallID != "" || a.Name == "" || a.Name == c.Name
-			if !answered[n] && a.CallID == c.ID && named {
-				all[n].answer(&a)
-				answered[n] = true
+			if all[n].InDoubt && a.CallID == c.ID && named {
+				all[n].Said, all[n].Failed, all[n].InDoubt = a.Text, a.IsError, false
 				break
 			}
 		}
 	}
 	return all
-}
-
-// What the answers of package machine say of a call that is in doubt, and of one whose result was refused.
-const (
-	saysInDoubt = "may or may not have happened"
-	saysHasRun  = " has run. Its result: "
-)
-
-// answer takes over what an answer says of a call.
-func (c *Call) answer(a *message.Message) {
-	has := strings.HasPrefix(a.Text, "The tool "+feedback.Name(c.Tool)+saysHasRun)
-	c.Said, c.Failed, c.InDoubt = a.Text, a.IsError && !has, strings.Contains(a.Text, saysInDoubt)
 }
 
 func (t *Turn) span() Span { return Span{t.From, t.To} }

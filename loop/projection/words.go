@@ -98,6 +98,8 @@ func (c *Call) verdict() string {
 	switch {
 	case c.InDoubt:
 		return ": its effect may or may not have happened"
+	case c.Failed && c.derived:
+		return " was answered by an error"
 	case c.Failed:
 		return " failed"
 	}
