@@ -2,7 +2,6 @@ package schema
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
@@ -16,7 +15,7 @@ func (e *evaluation) suggest(f *failure) {
 	if len(names) < 2 || !e.likens(len(names)) {
 		return
 	}
-	near := nearestName(f.value.name(), names)
+	near := fields.Nearest(f.value.name(), names)
 	if near < 0 {
 		return
 	}
@@ -45,25 +44,3 @@ func (f *failure) allowed() []string {
 	}
 	return nil
 }
-
-// shortest is the length of the shortest name that may be meant by one that differs in a letter. Of shorter
-// ones nearly all are near.
-const shortest = 3
-
-// nearestName is the index of the name that was probably meant; -1 for none. Case and separators do not
-// count.
-func nearestName(name string, names []string) int {
-	spelled, known := folded(name), make([]string, len(names))
-	for n := range names {
-		known[n] = folded(names[n])
-	}
-	near := fields.Near(spelled, known)
-	if near == "" || len(near) < shortest && near != spelled {
-		return -1
-	}
-	return slices.Index(known, near)
-}
-
-var separators = strings.NewReplacer("_", "", "-", "", " ", "", ".", "")
-
-func folded(name string) string { return strings.ToLower(separators.Replace(name)) }

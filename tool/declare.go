@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/fields"
 	"github.com/retake-go/retake/policy"
 )
 
@@ -172,7 +173,7 @@ func (s *Set) Absent(p *policy.Set) (warnings []string, err error) {
 			if _, ok := s.Get(name); ok {
 				continue
 			}
-			if near := nearest(s.Names(), name); near >= 0 {
+			if near := fields.Nearest(name, s.Names()); near >= 0 {
 				errs = append(errs, fmt.Errorf("policy: %s.%s: there is no such tool; did you mean %s?",
 					of.path, name, s.tools[near].name))
 				continue

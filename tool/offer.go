@@ -2,7 +2,6 @@ package tool
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/retake-go/retake/fault"
@@ -19,7 +18,7 @@ func (s *Set) offer(name string) string {
 	if len(names) == 0 {
 		return fault.OneOf("")
 	}
-	if at := nearest(names, name); at >= 0 {
+	if at := fields.Nearest(name, names); at >= 0 {
 		near := names[at]
 		copy(names[1:], names[:at])
 		names[0] = near + " (the nearest name)"
@@ -30,14 +29,3 @@ func (s *Set) offer(name string) string {
 	}
 	return fault.OneOf(strings.Join(names, ", ") + more)
 }
-
-// nearest is the index of the name that was probably meant; -1 for none. Case and separators do not count.
-func nearest(names []string, name string) int {
-	spelled := make([]string, len(names))
-	for n, known := range names {
-		spelled[n] = folded(known)
-	}
-	return slices.Index(spelled, fields.Near(folded(name), spelled)) // no name is empty
-}
-
-func folded(name string) string { return strings.ToLower(ProviderName(name)) }

@@ -1,6 +1,9 @@
 package fields
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // foreign are keys that other retry libraries have, and what to write here.
 var foreign = map[string]string{
@@ -48,6 +51,27 @@ func Near(word string, known []string) string {
 	}
 	return best
 }
+
+// shortest is the length of the shortest name that may be meant by one that differs in a letter. Of shorter
+// ones nearly all are near.
+const shortest = 3
+
+// Nearest is the index of the name that a model probably meant; -1 for none. Case and separators do not count.
+func Nearest(name string, names []string) int {
+	spelled, known := folded(name), make([]string, len(names))
+	for n := range names {
+		known[n] = folded(names[n])
+	}
+	near := Near(spelled, known)
+	if near == "" || len(near) < shortest && near != spelled {
+		return -1
+	}
+	return slices.Index(known, near)
+}
+
+var separators = strings.NewReplacer("_", "", "-", "", " ", "", ".", "", "/", "", ":", "")
+
+func folded(name string) string { return strings.ToLower(separators.Replace(name)) }
 
 // IsForeign reports whether a word is another library's for something that is called otherwise here.
 func IsForeign(word string) bool { return foreign[word] != "" }
