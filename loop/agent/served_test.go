@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -202,4 +203,88 @@ func TestARunThatIsCancelledOnceItsAgentWasLeftHasItInDoubt(t *testing.T) {
 			assert.Len(t, p.paid, 2)
 		})
 	}
+}
+
+// full is a store that cannot write the journal of the session order once it is full.
+type full struct {
+	*looptest.Store
+	now atomic.Bool
+}
+
+func (f *full) Open(ctx context.Context, session string) (journal.Log, error) {
+	log, err := f.Store.Open(ctx, session)
+	if session == "order" {
+		log = fullLog{log, f}
+	}
+	return log, err
+}
+
+type fullLog struct {
+	journal.Log
+	store *full
+}
+
+func (l fullLog) Append(ctx context.Context, at int64, lines []byte, durable bool) error {
+	if l.store.now.Load() {
+		return errors.New("no space left")
+	}
+	return l.Log.Append(ctx, at, lines, durable)
+}
+
+// What a call came to beside an agent that is left may be lost with the journal. It is in doubt then, and is
+// not made again.
+func TestACallBesideALeftAgentIsNotMadeTwiceWithoutItsJournal(t *testing.T) {
+	store, asked, goOn, paid := &full{Store: new(looptest.Store)}, make(chan bool, 1), make(chan bool), make(chan bool, 2)
+	answers := make(chan machine.Response, 1)
+	approver := loop.WithApprover(func(context.Context, loop.PersonQuestion) (machine.Response, error) {
+		select {
+		case r := <-answers:
+			return r, nil
+		default:
+			asked <- true
+			return machine.Response{}, nil
+		}
+	})
+	wire := tool.New("wire", "Pays.", func(context.Context, struct{}) (string, error) { return "wired", nil },
+		tool.Approval(policy.Approval{When: policy.ApproveAlways}))
+	inner, err := tool.NewSet(wire)
+	require.NoError(t, err)
+	guide, err := agent.AsTool("guide", "Does it.", calling(message.Call{ID: "c1", Name: "wire", Arguments: `{}`}),
+		loop.Config{Tools: inner}, approver)
+	require.NoError(t, err)
+	tools, err := tool.NewSet(guide, tool.New("pay", "Pays.", func(ctx context.Context, _ struct{}) (string, error) {
+		<-goOn
+		store.now.Store(true)
+		err := tool.Progress(ctx, "paying") // finds the store full
+		paid <- true
+		return "paid", err
+	}))
+	require.NoError(t, err)
+	model := calling(message.Call{ID: "c1", Name: "guide", Arguments: `{"task":"Pay."}`},
+		message.Call{ID: "c2", Name: "pay", Arguments: `{}`})
+	over := make(chan loop.Result, 1)
+	pool, err := loop.NewPool(loop.PoolConfig{Model: model, Config: loop.Config{Tools: tools},
+		Done: func(_ *session.Session, r loop.Result, err error) { assert.NoError(t, err); over <- r }})
+	require.NoError(t, err)
+	j, err := journal.Open(t.Context(), store, "order", journal.Settings{OnError: journal.GoOn})
+	require.NoError(t, err)
+	s, err := session.New(session.Config{ID: "order", Journal: j})
+	require.NoError(t, err)
+	_, err = pool.Add(s, loop.Input{Prompt: "Pay.", RequestID: "r"})
+	require.NoError(t, err)
+	ctx, stop := context.WithCancelCause(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- pool.Serve(ctx, 1) }()
+	<-asked
+	close(goOn)
+	<-paid
+	leave(stop)
+	require.Error(t, <-served)
+	answers <- machine.Response{Verdict: machine.Approve}
+	require.NoError(t, pool.Run(t.Context(), 1))
+	r := <-over
+	assert.Empty(t, paid, "it was made once")
+	require.Len(t, r.InDoubt, 1)
+	assert.Equal(t, "c2", r.InDoubt[0].CallID)
+	assert.Contains(t, r.Text, "wired")
 }

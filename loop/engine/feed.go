@@ -197,7 +197,8 @@ func (r *Runner) Dispatch(at time.Time, events ...session.Event) ([]machine.Effe
 // recorded, the tool must not be run either. Without a journal it is only known that the call has begun, for
 // the result.
 func (r *Runner) ToolBegins(at time.Time, run machine.ToolRun) (*tool.Outcome, error) {
-	if !slices.Contains(r.begun, run.Index) {
+	again := slices.Contains(r.begun, run.Index)
+	if !again {
 		r.begun = append(r.begun, run.Index)
 	}
 	if r.journal == nil {
@@ -208,7 +209,8 @@ func (r *Runner) ToolBegins(at time.Time, run machine.ToolRun) (*tool.Outcome, e
 		out := outcomeOf(landed)
 		return &out, nil
 	}
-	if t, ok := r.offer.Tools.Get(run.Tool); r.older && began && (!ok || !run.Repeatable || !t.Repeatable()) {
+	t, ok := r.offer.Tools.Get(run.Tool)
+	if (again || r.older && began) && (!ok || !run.Repeatable || !t.Repeatable()) {
 		return &tool.Outcome{Err: tool.ErrUnknown}, nil
 	}
 	if r.unrecorded {
