@@ -10,8 +10,9 @@ import (
 )
 
 // wording is the text for one class of failure: what happened and what to do, for a tool call and for an
-// answer. An entry with a rule applies if the first issue has that rule; one that is toolless, if that also says
-// that there are no tools; one with a source, if an issue has that source. In the texts, "%" stands for the tool's name and "$" at the end for the class.
+// answer. An entry with a rule applies if the first issue has that rule. One that is toolless applies if that
+// issue also says that there are no tools. One with a source applies if an issue has that source. In the
+// texts, "%" stands for the tool's name, and "$" at the end for the class.
 type wording struct {
 	class                 fault.Class
 	rule                  string
@@ -51,9 +52,11 @@ var wordings = []wording{
 	{
 		class: fault.ToolValidation,
 		rule:  fault.RuleMaxSuccesses,
-		toolWrong: "your call of % was refused, and the tool was not run: it has succeeded as often as is " +
-			"allowed, or may have",
-		toolDo: "Do not call % again for this. Go on without it, or answer.",
+		toolWrong: "your call of % was refused, and the tool was not run: as many earlier calls of it as are " +
+			"allowed had succeeded, or could succeed",
+		// A call of the same reply that fails gives its place back, and is told in the same turn.
+		toolDo: "Do not call % again for this, unless an earlier call of it in the same reply failed and had no " +
+			"effect. Go on without it, or answer.",
 	},
 	{
 		class:     fault.ToolValidation,

@@ -47,7 +47,8 @@ func TestTheWordsOfAPersonWhoDoesNotKnowAreAPersons(t *testing.T) {
 }
 
 // A call that equals another of its reply is refused before that one has run: nothing is said of its end.
-// A call in doubt takes a place under the cap of its tool, and has perhaps not succeeded.
+// A call in doubt takes a place under the cap of its tool, and has perhaps not succeeded. A call of the same
+// reply that fails gives its place back: the model may use it.
 func TestARefusedCallIsToldNothingFalseOfEarlierOnes(t *testing.T) {
 	full := func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, tool.Fail("full") }
 	lost := func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, errBoom }
@@ -64,9 +65,15 @@ func TestARefusedCallIsToldNothingFalseOfEarlierOnes(t *testing.T) {
 		"capped": {lost, policy.Layer{MaxSuccesses: new(1)},
 			[]looptest.Turn{looptest.Call(call("pay", `{"n":1}`)), looptest.Call(message.Call{ID: "c2", Name: "pay", Arguments: `{"n":2}`})},
 			"Automatic check, not a message from the user: your call of pay was refused, and the tool was not run: " +
-				"it has succeeded as often as is allowed, or may have (attempt 1 of 3).\n" +
+				"as many earlier calls of it as are allowed had succeeded, or could succeed (attempt 1 of 3).\n" +
 				"- expected at most 1 successful call in a run\n" +
-				"Do not call pay again for this. Go on without it, or answer."},
+				"Do not call pay again for this, unless an earlier call of it in the same reply failed and had no effect. Go on without it, or answer."},
+		"capped by a call that fails": {full, policy.Layer{MaxSuccesses: new(1)},
+			[]looptest.Turn{looptest.Call(message.Call{ID: "c1", Name: "pay", Arguments: `{"n":1}`}, message.Call{ID: "c2", Name: "pay", Arguments: `{"n":2}`})},
+			"Automatic check, not a message from the user: your call of pay was refused, and the tool was not run: " +
+				"as many earlier calls of it as are allowed had succeeded, or could succeed (attempt 1 of 3).\n" +
+				"- expected at most 1 successful call in a run\n" +
+				"Do not call pay again for this, unless an earlier call of it in the same reply failed and had no effect. Go on without it, or answer."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pays, err := tool.Raw("pay", "Pays.", []byte(`{"type":"object"}`), c.pay)

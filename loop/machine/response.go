@@ -186,7 +186,7 @@ func (st *State) changeFault(a *Ask, r *Response) string {
 	c := st.Batch.Calls[a.Index].Call
 	if a.Kind == AskExhausted {
 		if i := st.beyond(c.Tool, 0); i != nil {
-			return "the tool has succeeded as often as it may: " + i.Expected
+			return "as many calls of the tool as are allowed have succeeded, or could succeed: " + i.Expected
 		}
 	}
 	mode := p.EqualCalls
