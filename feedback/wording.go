@@ -38,6 +38,9 @@ const answerShape = "Answer again with the whole corrected JSON value and nothin
 
 const existing = "Call a tool that exists, by its exact name, or answer without one."
 
+// refusedReply is true of the model's own refusal and of a content filter that stopped its reply.
+const refusedReply = "your reply declined the request, or a content filter stopped it"
+
 const withoutTools = "Answer without a tool call."
 
 var wordings = []wording{
@@ -139,9 +142,9 @@ var wordings = []wording{
 	},
 	{
 		class:       fault.Refusal,
-		toolWrong:   "your reply declined the request",
+		toolWrong:   refusedReply,
 		toolDo:      "Call % if you can, or say in the form that was asked for what you can do.",
-		answerWrong: "your reply declined the request",
+		answerWrong: refusedReply,
 		answerDo:    "Answer as far as you can, in the form that was asked for.",
 	},
 	{
