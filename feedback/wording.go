@@ -131,7 +131,7 @@ var wordings = []wording{
 		toolWrong:   "your reply had neither text nor a tool call",
 		toolDo:      "Call % with all arguments, or answer.",
 		answerWrong: "your reply had neither text nor a tool call",
-		answerDo:    "Reply with the answer that was asked for, or with a tool call.",
+		answerDo:    "Reply with the answer that was asked for, or call a tool if you have one.",
 	},
 	{
 		class:       fault.Truncated,

@@ -24,7 +24,7 @@ func ExampleNewModel() {
 	// Output:
 	// In Lisbon. <nil>
 	// Automatic check, not a message from the user: your reply had neither text nor a tool call (attempt 1 of 3).
-	// Reply with the answer that was asked for, or with a tool call.
+	// Reply with the answer that was asked for, or call a tool if you have one.
 }
 
 // A wait of a minute takes no time.
