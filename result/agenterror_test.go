@@ -171,8 +171,8 @@ func TestAgentErrorConcurrentEmissions(t *testing.T) {
 func TestAgentErrorRefused(t *testing.T) {
 	refused(t, result.AgentResponse, `{"message":"x"}`, `success: required`)
 	refused(t, result.AgentResponse, `{"success":"yes"}`, `success: expected boolean, got string`)
-	refused(t, result.AgentResponse, `{"success":true,"error":"TIMEOUT","message":""}`, `error: expected nothing here unless the status is error`)
-	refused(t, result.AgentResponse, `{"success":false,"error":"TIMEOUT","result":1,"message":""}`, `result: expected nothing here unless the status is success`)
+	refused(t, result.AgentResponse, `{"success":true,"error":"TIMEOUT","message":""}`, `error: expected nothing here unless success is false`)
+	refused(t, result.AgentResponse, `{"success":false,"error":"TIMEOUT","result":1,"message":""}`, `result: expected nothing here unless success is true`)
 	refused(t, result.AgentResponse, `{"success":false,"message":"x"}`, `error: required, expected error code`)
 	refused(t, result.AgentResponse, `{"success":false,"error":{"code":"x"},"message":""}`, `error: expected error code, a string that is not empty, got object`)
 	refused(t, result.ModelResponse, `{"success":false,"error":"TIMEOUT","retryAfterMs":-5}`, `retryAfterMs: expected number of milliseconds, 0 or more and at most 366 days, got -5`)

@@ -163,7 +163,8 @@ func TestAgentResultAsEmitted(t *testing.T) {
 }
 
 func TestAgentResultRefused(t *testing.T) {
-	refused(t, result.AgentResult, `{"output":{"a":1},"error":{"code":"timeout"}}`, `output: expected nothing here unless the status is success`)
+	refused(t, result.AgentResult, `{"output":{"a":1},"error":{"code":"timeout"}}`, `output: expected nothing here beside an error`)
+	refused(t, result.AgentResult, `{"output":{"a":1},"retake":{"status":"in-progress"}}`, `output: expected nothing here while the result is in progress`)
 	refused(t, result.AgentResult, `{"error":"timeout"}`, `error: expected object, got string`)
 	refused(t, result.AgentResult, `{"output":[1]}`, `output: expected object, got array`)
 	refused(t, result.AgentResult, `{"status":"success","data":1}`, `(whole): required, expected at least one member of an agent result (output, content, error, …)`)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
@@ -159,13 +160,28 @@ func (r *reading) finishError() {
 func (r *reading) contradictions() {
 	status := r.into.Status
 	if r.present(failurePtr) && status != StatusError {
-		r.fail(misplaced(failurePtr, "error"))
+		r.fail(r.misplaced(failurePtr, StatusError))
 	}
 	data := r.doc.get(r.spec.data)
 	empty := r.spec.status == "" && string(data) == "{}"
 	if !isNull(data) && !empty && status != StatusSuccess {
-		r.fail(misplaced(r.spec.data, "success"))
+		r.fail(r.misplaced(r.spec.data, StatusSuccess))
 	}
+}
+
+// misplaced is the issue of a member that is only allowed with a status. It names what the form has in the
+// place of a status.
+func (r *reading) misplaced(pointer string, with Status) fault.Issue {
+	nothing := "nothing here unless success is " + strconv.FormatBool(with == StatusSuccess)
+	switch {
+	case r.spec.status == "/status":
+		return misplaced(pointer, string(with))
+	case r.into.Status == StatusInProgress:
+		nothing = "nothing here while the result is in progress"
+	case r.spec.status == "":
+		nothing = "nothing here beside an error"
+	}
+	return ruled(pointer, "dependentRequired", nothing)
 }
 
 // spellings keeps members that are spelled differently from what the field would write ("429" for 429, 0 for
