@@ -103,8 +103,8 @@ const (
 	formTrailingComma Form = "trailing_comma"
 	// formComment: a comment (#, //, /* */) between tokens.
 	formComment Form = "comment"
-	// formOddSpace: white space between tokens that JSON does not have: that of JavaScript, such as a no-break
-	// space, or \n, \r or \t, written so.
+	// formOddSpace: white space between tokens that JSON does not have: that of JavaScript, such as a
+	// no-break space, or \n, \r or \t, written so.
 	formOddSpace Form = "odd_space"
 	// formUnquotedKey: a member's name without quotes.
 	formUnquotedKey Form = "unquoted_key"

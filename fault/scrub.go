@@ -121,7 +121,8 @@ var secrets = sync.OnceValue(func() []form {
 		formOf(ifRandom, "_ - dp.pt.", // these begin words, too
 			`(\b|_)((?:pk|hf|r8|sess|fw|npm|pat|PMAK|rnd|sbp|secret|sq0[a-z]{3})[_\-][A-Za-z0-9_\-.*]{6,}|`+
 				`dp\.pt\.[A-Za-z0-9]{16,})`),
-		// Addresses: https://user:password@host, https://token@host, user:password@tcp(host), the hooks of chats.
+		// Addresses: https://user:password@host, https://token@host, user:password@tcp(host), the hooks of
+		// chats.
 		// A password may have @ and /, but what begins with a port is a path.
 		formOf(always, "://",
 			`(://[^/\s:@\[]*:)([^/\s@]*[^/\s@0-9][^\s"'<>?#]*|[0-9]{6,}[^\s"'<>?#]*|`+
@@ -154,7 +155,8 @@ var secrets = sync.OnceValue(func() []form {
 			`(\b(?:mysql|7z)\w*\s(?:.*?\s)?-p)([^\s'"]{4,})`),
 		formOf(unlessSaid, commands, ofCommands+`[ =]['"]?|openssl\s(?:.*?\s)?-k\s['"]?))([^\s'"]{4,})`),
 		formOf(ifMixed, commands, ofCommands+`['"]?))([^\s'"]{4,})`), // mongo … -please is a flag
-		// openssl -passin pass:…, keytool -storepass …, cmdkey /pass:…, aws configure set aws_secret_access_key …
+		// openssl -passin pass:…, keytool -storepass …, cmdkey /pass:…, aws configure set
+		// aws_secret_access_key …
 		formOf(unlessSaid, "pass freerdp config sqlplus smb rpcclient",
 			`(\s-pass(?:in|out)?[ =]['"]?pass:|\s-(?:src|dest|new)?(?:store|key)pass[ =]['"]?|`+
 				`\s/pass(?:word)?:['"]?|\b\w*freerdp\s(?:.*?\s)?/p:['"]?|`+

@@ -403,8 +403,8 @@ func (t *tries) feed(a *Attempt, err error) {
 	t.fed(t.runner.Step(machine.Event{Kind: machine.Tried, At: t.now(), Try: &outcome}))
 }
 
-// failure returns the failure behind the error of a try, and what the error says of rate limits. words is what
-// the policy says.
+// failure returns the failure behind the error of a try, and what the error says of rate limits. words is
+// what the policy says.
 func (a *Action) failure(o *options, words bool, err error) (fault.Failure, *ratelimit.State) {
 	rules := fault.TryRules{Tool: a.Tool, Classify: o.classify, Words: words && a.Tool == ""}
 	return fault.Recordable(rules.Failure(err), err), engine.RateLimit(err)

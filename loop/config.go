@@ -333,7 +333,8 @@ func WithModels(m map[string]Model) Option { return func(o *options) { o.models 
 
 // WithStream sets a function that receives streamed replies as they arrive, one piece at a time. A reset
 // tells it to discard what it received: see [Delta]. The reply waits for the function. A run that is over
-// waits for it for a tenth of a second at most; if it sends to a channel, it should stop when the run is over.
+// waits for it for a tenth of a second at most; if it sends to a channel, it should stop when the run is
+// over.
 func WithStream(f func(Delta)) Option { return func(o *options) { o.stream = f } }
 
 // WithParallel sets how many tools of one reply may run at once, at least 1. They begin in call order; with

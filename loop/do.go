@@ -166,7 +166,8 @@ type Attempt struct {
 	// in is the run of the action that ends the attempt, and nth the number there; nil in [Do].
 	in  *tries
 	nth int
-	// told is the feedback on the previous try, or nil. later makes it when it is asked for; nil if told has it.
+	// told is the feedback on the previous try, or nil. later makes it when it is asked for; nil if told has
+	// it.
 	told  *feedback.RetryFeedback
 	later *deferred
 }
@@ -196,11 +197,11 @@ func (a Attempt) Feedback() feedback.RetryFeedback {
 // With a session, attempts and feedback are recorded in it, and the usage of runs and actions that the try
 // makes with its context is that of the attempt ([tool.AddUsage]). If s is nil, the action has its own
 // session, and no usage is added. It is made, with all attempts so far, when they are needed: for
-// [Attempt.Feedback], for a wait, or for the error of an action that has ended. So a try that succeeds at once
-// allocates nothing. With a planner, an observer or a time limit the session is there, and usage added, from
-// the start. A nil action or function is an error before the first try. So are an invalid action
-// ([Action.Machine]) and an ended context; where nothing is recorded or added from the start, they are
-// errors when the first try has failed.
+// [Attempt.Feedback], for a wait, or for the error of an action that has ended. So a try that succeeds at
+// once allocates nothing. With a planner, an observer or a time limit the session is there, and usage added,
+// from the start. A nil action or function is an error before the first try. So are an invalid action
+// ([Action.Machine]) and an ended context; where nothing is recorded or added from the start, they are errors
+// when the first try has failed.
 //
 // try runs on the caller's goroutine. If the transport policy sets a timeout, each try has its own goroutine,
 // and Do does not wait for a try that ignores its context: such a try must not share variables with later
@@ -294,8 +295,8 @@ func called[T any](
 	return value, err
 }
 
-// made makes an action in a session. failed is the error of its last try, if tries were made before, else nil,
-// and before has those that failed before it; may be nil.
+// made makes an action in a session. failed is the error of its last try, if tries were made before, else
+// nil, and before has those that failed before it; may be nil.
 func made[T any](
 	ctx context.Context, o *options, s *session.Session, a *Action,
 	try func(context.Context, Attempt) (T, error), failed error, before *deferred,

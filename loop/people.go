@@ -22,12 +22,13 @@ type PersonQuestion struct {
 	View    session.State
 }
 
-// WithApprover sets who answers the questions of runs to people in this process, about calls that need approval
-// and about calls in doubt. The Question of its answer may be left empty. It may block; its context ends with
-// the run, and with the question's deadline. The zero answer leaves the question to others. In a pool a call
-// that blocks keeps a worker. An error, or an answer that does not fit, ends the run. After a crash the question
-// is asked again. It must be safe for concurrent use if several runs share it. Without one, and for questions
-// that it leaves, a run waits for [Loop.Answer] or [Pool.Answer], or until the question's deadline.
+// WithApprover sets who answers the questions of runs to people in this process, about calls that need
+// approval and about calls in doubt. The Question of its answer may be left empty. It may block; its context
+// ends with the run, and with the question's deadline. The zero answer leaves the question to others. In a
+// pool a call that blocks keeps a worker. An error, or an answer that does not fit, ends the run. After a
+// crash the question is asked again. It must be safe for concurrent use if several runs share it. Without
+// one, and for questions that it leaves, a run waits for [Loop.Answer] or [Pool.Answer], or until the
+// question's deadline.
 func WithApprover(f func(ctx context.Context, q PersonQuestion) (machine.Response, error)) Option {
 	return func(o *options) { o.approver = f }
 }

@@ -179,10 +179,10 @@ func (p *Pool) Limiter() *limiter.Limiter { return p.o.limiter }
 // Close closes the pool: no run continues. It cancels the contexts of models in progress; a failed call is
 // made again when the run continues elsewhere. Close waits until the workers have finished their current
 // effects, but not for a run within a tool that can be called again ([Loop.Within]) if there is a journal: it
-// goes on later, too. Close ends the runs that were cancelled. It returns the other unfinished runs: first those that were
-// ready, then those that wait, by deadline. Callers of [Pool.Await] return. An [observe.Tracer] is told that
-// the runs end with [ErrSuspended], and begin again with [Pool.AddParked]. Functions that workers call (Done,
-// models, tools) must not call Close, or it deadlocks.
+// goes on later, too. Close ends the runs that were cancelled. It returns the other unfinished runs: first
+// those that were ready, then those that wait, by deadline. Callers of [Pool.Await] return. An
+// [observe.Tracer] is told that the runs end with [ErrSuspended], and begin again with [Pool.AddParked].
+// Functions that workers call (Done, models, tools) must not call Close, or it deadlocks.
 func (p *Pool) Close() []Parked {
 	gone, left := p.empty()
 	for _, t := range gone {

@@ -36,14 +36,14 @@ type outer struct {
 // Within is [Loop.Run] for a run within the call of a tool, under the context of that call, by which it
 // belongs to the run around it:
 //
-//   - Its session has the id of [machine.State.Child]; its RequestID, its seed and the keys of its calls follow
-//     from that. Those of in are not used.
-//   - If the outer run has a journal, this run has one in the same store, with the same settings. The same call
-//     made again, after a crash for example, continues the run or returns its recorded end. So a tool that does
-//     all of its work in such runs may be declared [tool.Idempotent].
-//   - It ends at the deadline of the call and of the outer run. Its spending and its budget of failed attempts
-//     are bounded by an even share of what the outer run had left when the reply came: the calls of the reply
-//     that were to run divide it. Its usage is added to the call's.
+//   - Its session has the id of [machine.State.Child]; its RequestID, its seed and the keys of its calls
+//     follow from that. Those of in are not used.
+//   - If the outer run has a journal, this run has one in the same store, with the same settings. The same
+//     call made again, after a crash for example, continues the run or returns its recorded end. So a tool
+//     that does all of its work in such runs may be declared [tool.Idempotent].
+//   - It ends at the deadline of the call and of the outer run. Its spending and its budget of failed
+//     attempts are bounded by an even share of what the outer run had left when the reply came: the calls of
+//     the reply that were to run divide it. Its usage is added to the call's.
 //   - What it leaves in doubt is in doubt outside, too, whatever the tool returns: see [tool.Doubt].
 //   - Its clock and its approver are those of the outer run, unless its own options set them. Questions to
 //     people are answered where those of the outer run are, under the id of this session.

@@ -59,8 +59,8 @@ type mail struct {
 	Urgent  bool     `json:"urgent"`
 }
 
-// contestsOf makes contests of documents of a type, with what users would write: a good document is decoded as
-// encoding/json does it by itself, a bad one as strictly as it can, and all that is said of it is written.
+// contestsOf makes contests of documents of a type, with what users would write: a good document is decoded
+// as encoding/json does it by itself, a bad one as strictly as it can, and all that is said of it is written.
 func contestsOf[T any](t testing.TB, name string, docs ...string) (all []contest) {
 	typed, err := schema.For[T]()
 	require.NoError(t, err)
@@ -80,8 +80,8 @@ func contestsOf[T any](t testing.TB, name string, docs ...string) (all []contest
 	return all
 }
 
-// strictly checks as strictly as the standard library and the validator can: no unknown members, nothing after
-// the document.
+// strictly checks as strictly as the standard library and the validator can: no unknown members, nothing
+// after the document.
 func strictly(v *validator.Validate, doc []byte, into any) (said string) {
 	d := json.NewDecoder(bytes.NewReader(doc))
 	d.DisallowUnknownFields()
@@ -101,7 +101,8 @@ func mutated[T any](t testing.TB, name, good string) []contest {
 	return contestsOf[T](t, name, mutations(t, good, 6)...)
 }
 
-// typedContests are of types with every kind of field and every rule, and of small types as people write them.
+// typedContests are of types with every kind of field and every rule, and of small types as people write
+// them.
 func typedContests(t testing.TB) []contest {
 	return slices.Concat(
 		mutated[order](t, "order", string(orderDocument(t))), mutated[mixed](t, "mixed", mixedDocument),

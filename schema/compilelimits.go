@@ -9,8 +9,8 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// What is compiled of a document. Time grows with the square of the number of subschemas; with these bounds it
-// is less than a second of CPU time.
+// What is compiled of a document. Time grows with the square of the number of subschemas; with these bounds
+// it is less than a second of CPU time.
 const (
 	maxSubschemas   = 10_000
 	maxPointerBytes = 1_000_000 // of the JSON Pointers of all subschemas together
@@ -18,8 +18,8 @@ const (
 	maxPatternSteps = 4 * maxPatternBytes // of their programs, and of what Go writes out to make them
 )
 
-// costOfElsewhere is how many plain subschemas a reference to a place that is no subschema, or by an $id and a
-// pointer, is as much work for the library as.
+// costOfElsewhere is how many plain subschemas a reference to a place that is no subschema, or by an $id and
+// a pointer, is as much work for the library as.
 const costOfElsewhere = 100
 
 // compilable counts what compiling a document would take, before the library is asked.

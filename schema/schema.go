@@ -34,9 +34,9 @@ type Schema struct {
 // values received at that place; "x-noecho": true keeps models from being told numbers and booleans there, as
 // "x-secret": true does.
 //
-// What would take long to compile is refused: more than 10,000 subschemas (one with an $id or a $dynamicAnchor
-// counts twice), and more than 64 KiB of patterns. The error names the place in the document and what would be
-// right there.
+// What would take long to compile is refused: more than 10,000 subschemas (one with an $id or a
+// $dynamicAnchor counts twice), and more than 64 KiB of patterns. The error names the place in the document
+// and what would be right there.
 func Compile(doc []byte) (*Schema, error) {
 	if _, issue := parse(doc, schemaLimits); issue != nil {
 		return nil, fmt.Errorf("schema: %s", issue)

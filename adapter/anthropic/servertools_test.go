@@ -34,8 +34,8 @@ func TestATurnThatIsPausedForEver(t *testing.T) {
 	assert.True(t, failed.Failure().Final)
 }
 
-// A user may have the API pause once it has summed up the conversation (pause_after_compaction). The turn goes
-// on with the summary, which is no answer.
+// A user may have the API pause once it has summed up the conversation (pause_after_compaction). The turn
+// goes on with the summary, which is no answer.
 func TestATurnThatIsPausedAfterACompactionGoesOn(t *testing.T) {
 	const summary = `{"type":"compaction","content":"They said hi."}`
 	reply := func(content, stop string) string {

@@ -14,8 +14,8 @@ var making sync.Mutex
 // the file cannot be written.
 //
 // A file that is there is not opened. The locks of POSIX belong to a process, and go when it closes any file
-// of its own at that place: SQLite's locks of other connections would be gone, and another process that closes
-// the database would take itself for the last one and delete the log to which this one still writes.
+// of its own at that place: SQLite's locks of other connections would be gone, and another process that
+// closes the database would take itself for the last one and delete the log to which this one still writes.
 func makeFile(path string) error {
 	making.Lock()
 	defer making.Unlock()

@@ -11,8 +11,8 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-// EndOf converts a tool's outcome for the core, before reducers run. It names the events of the call that nobody
-// hears in s; nil names none.
+// EndOf converts a tool's outcome for the core, before reducers run. It names the events of the call that
+// nobody hears in s; nil names none.
 func EndOf(s *session.Session, run machine.ToolRun, out tool.Outcome) *machine.ToolEnd {
 	end := &machine.ToolEnd{Index: run.Index, Progress: out.Progress, Usage: out.Usage, Cost: out.Cost,
 		InDoubt: out.InDoubt}

@@ -107,9 +107,9 @@ func (s *step) fail(name string, f *fault.Failure, proposal, detail string) *Dec
 	return d
 }
 
-// AtOnce reports that a single action ([Config].Single) will make another try at once when its n-th has failed
-// at now with f, and so did those before it. Then the records of all n can wait. False means that only the
-// steps know. deadline is that of the run. No seed is needed: jitter spreads no wait that is 0.
+// AtOnce reports that a single action ([Config].Single) will make another try at once when its n-th has
+// failed at now with f, and so did those before it. Then the records of all n can wait. False means that only
+// the steps know. deadline is that of the run. No seed is needed: jitter spreads no wait that is 0.
 func (c *Compiled) AtOnce(n int, f *fault.Failure, now, deadline time.Time) bool {
 	p := c.compiled.policies.of(policy.Target{Tool: c.cfg.Action})
 	if f.Plane != fault.Correction || f.Class == fault.Reducer || p.NoProgress > 0 {

@@ -45,8 +45,8 @@ type CycleCall struct {
 	Answer    string `json:"answer,omitempty"`
 	// ReadOnly is that of [Call].
 	ReadOnly bool `json:"read_only,omitempty"`
-	// Others is the number of other calls of its reply that were repeated with it; 0 for a call that counts by
-	// itself.
+	// Others is the number of other calls of its reply that were repeated with it; 0 for a call that counts
+	// by itself.
 	Others int `json:"others,omitempty"`
 }
 

@@ -254,7 +254,8 @@ func TestNumbersAreReadAsYAMLWritesThem(t *testing.T) {
 	require.ErrorContains(t, err, "a.yaml:3:21: global.attempts[0].temperature")
 }
 
-// A value on a line of its own, a list over two lines, an escape and a text that goes on are YAML as any other.
+// A value on a line of its own, a list over two lines, an escape and a text that goes on are YAML as any
+// other.
 func TestYAMLIsReadAsItStands(t *testing.T) {
 	got, err := file.Read("p.yaml", []byte("max_attempts:\n  4\nretryable_errors: [tool_validation,\n  refusal]\n"+
 		"\"emit_\\x66eedback\": false\n? on_reducer_error\n: stop\n"))

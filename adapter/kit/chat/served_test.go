@@ -105,7 +105,8 @@ func TestTokensAreCountedWhereverTheServerPutsThem(t *testing.T) {
 		`"usage":{"prompt_tokens":32,"completion_tokens":9,"total_tokens":135,"completion_tokens_details":{"reasoning_tokens":94}}}`)
 	assert.Equal(t, message.Usage{InputTokens: 32, OutputTokens: 103, ReasoningTokens: 94, APICalls: 1}, apart.Usage, "xAI")
 	// Google's own server, and gateways to it, count thoughts in the total alone, or apart in the details
-	// (https://github.com/mozilla-ai/any-llm/issues/1290, https://github.com/router-for-me/CLIProxyAPI/issues/5733).
+	// (https://github.com/mozilla-ai/any-llm/issues/1290,
+	// https://github.com/router-for-me/CLIProxyAPI/issues/5733).
 	for _, told := range []string{"", `,"completion_tokens_details":{"reasoning_tokens":405}`} {
 		gemini := replyOf(t, overChat(chat.Config{Model: "google/gemini-2.5-flash"}), false, `{"choices":[{"message":{"content":"4"},"finish_reason":"stop"}],`+
 			`"usage":{"prompt_tokens":20,"completion_tokens":198,"total_tokens":623`+told+`}}`)
@@ -605,7 +606,8 @@ func TestThoughtsBesideTheItemsAreRead(t *testing.T) {
 	}
 }
 
-// vLLM calls a stream of calls whole although the bound cut it off (https://github.com/vllm-project/vllm/issues/53269).
+// vLLM calls a stream of calls whole although the bound cut it off
+// (https://github.com/vllm-project/vllm/issues/53269).
 func TestACallThatTheBoundCutsOffIsNotWhole(t *testing.T) {
 	ended := func(arguments string, written int) message.FinishReason {
 		says := streamOf(`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":`+string(kit.Quote(arguments))+`}}]}}]}`,
