@@ -55,7 +55,7 @@ const (
 
 // Readings of names and arguments.
 const (
-	// formAlias: the written name is another spelling of the registered one.
+	// formAlias: the written name is another spelling of the registered one, or has a namespace before it.
 	formAlias Form = "alias"
 	// formStringArguments: the arguments were written as a string that holds JSON.
 	formStringArguments Form = "string_arguments"

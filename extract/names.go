@@ -18,7 +18,20 @@ type Names struct {
 }
 
 // namespaces are prefixes that models write before the name of a tool.
-var namespaces = [...]string{"functions.", "tools.", "default_api."}
+var namespaces = [...]string{functions, "tools.", "default_api."}
+
+// functions is the namespace of tools in the prompts of OpenAI's models.
+const functions = "functions."
+
+// WithoutNamespace returns the name of a native call without a leading "functions.", and the repair that this
+// is. ok is false for any other name, and if the options do not read aliases. It is safe for concurrent use.
+func (o Options) WithoutNamespace(written string) (name string, by Repair, ok bool) {
+	if o.isOff(formAlias) {
+		return "", Repair{}, false
+	}
+	name, ok = strings.CutPrefix(written, functions)
+	return name, Repair{Kind: formAlias}, ok
+}
 
 // NewNames returns Names of the given names. Empty names are left out, repeated ones count once.
 func NewNames(names []string) Names {

@@ -113,7 +113,7 @@ func nameCalls(calls []Call) {
 // without arguments in this way.
 func (in *reader) native(checked *Call, c *message.Call) {
 	*checked = Call{ID: c.ID, Name: c.Name, Raw: c.Arguments}
-	t := in.set.resolve(c.Name)
+	t, respelled := in.named(c.Name)
 	if t == nil {
 		checked.unknown(in.set, c.Name)
 		checked.Arguments, _ = canon.JSON([]byte(c.Arguments))
@@ -124,17 +124,29 @@ func (in *reader) native(checked *Call, c *message.Call) {
 	if text == "" {
 		text = "{}"
 	}
-	in.check(checked, t, []byte(text))
 	native := in.settings.of(t.name).Native
+	checked.Repairs = kept(native, respelled)
+	in.check(checked, t, []byte(text))
 	if checked.Arguments == nil && allowed(native) {
 		in.work.Read(len(text))
 		value, repairs, _ := extract.Value(text, in.settings.options())
 		if value != nil && in.isAlone(value, text, repairs) {
-			checked.Repairs = kept(native, repairs)
+			checked.Repairs = kept(native, append(respelled, repairs...))
 			in.check(checked, t, value)
 		}
 	}
 	in.unquote(checked, t, native, 0)
+}
+
+// named returns the tool of a native call, or nil, and how its name was repaired.
+func (in *reader) named(written string) (*Tool, []extract.Repair) {
+	if t := in.set.resolve(written); t != nil {
+		return t, nil
+	}
+	if name, by, ok := in.settings.options().WithoutNamespace(written); ok {
+		return in.set.resolve(name), []extract.Repair{by}
+	}
+	return nil, nil
 }
 
 // isAlone reports whether no other object follows the arguments that were read from a text. A provider that

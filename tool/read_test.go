@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/extract"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -49,6 +50,31 @@ func tellAll(r tool.Calls) []string {
 		out = append(out, told(c))
 	}
 	return out
+}
+
+// OpenAI's models and gpt-oss write the namespace of tools before their names, and servers leave it there.
+func TestTheNamespaceOfFunctionsBeforeANativeNameIsDropped(t *testing.T) {
+	own, err := tool.Raw("functions.clock", "", []byte(`{"type":"object"}`), func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil })
+	require.NoError(t, err)
+	both, err := tool.NewSet(append(hotel(t).All(), own)...)
+	require.NoError(t, err)
+	read := func(tools *tool.Set, set tool.Settings, name string) string {
+		return tellAll(tools.Read(message.Reply{Calls: []message.Call{{ID: "x", Name: name, Arguments: "{}"}}}, set))[0]
+	}
+	for _, c := range []struct{ name, want string }{
+		{"functions.clock", `x clock {} (alias)`},
+		{"functions.book_room", `x book.room {} tool_validation [city: required, expected string (at least 1 character) nights: required, expected integer (at least 1, at most 30)] (alias)`},
+		{"functions.functions.clock", `x  {} unknown_tool [(whole): expected one of book.room, clock]`},
+		{"tools.clock", `x  {} unknown_tool [(whole): expected one of book.room, clock]`},
+		{"functions.", `x  {} unknown_tool [(whole): expected one of book.room, clock]`},
+	} {
+		assert.Equal(t, c.want, read(hotel(t), defaults(), c.name))
+	}
+	assert.Equal(t, `x functions.clock {}`, read(both, defaults(), "functions.clock"), "a tool may have this name")
+	accept, off := defaults(), defaults()
+	accept.Native, off.Off = policy.RepairsAccept, []extract.Form{"alias"}
+	assert.Equal(t, `x clock {}`, read(hotel(t), accept, "functions.clock"))
+	assert.Equal(t, `x  {} unknown_tool [(whole): expected one of book.room, clock]`, read(hotel(t), off, "functions.clock"))
 }
 
 // A provider that merges the calls of a reply into one gives their arguments one after the other.
