@@ -19,6 +19,8 @@ type batch struct {
 	outcomes []chan tool.Outcome
 	// calls are those that have begun here; nil for others.
 	calls []*outer
+	// release ends the context of the calls.
+	release context.CancelCauseFunc
 	// begun is the number of calls that began, in call order.
 	begun int
 
@@ -56,6 +58,9 @@ func (p *process) runOne(ctx context.Context, b *batch, n int, call *outer, inv 
 	defer func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
+		if left := call.stuck.Load(); left != nil && out.Err != nil {
+			b.release(left) // no other call can help it
+		}
 		if (b.over || b.turn < n) && !call.isLeft(&out) {
 			p.land(ctx, b.runs[n], out)
 		}
@@ -68,17 +73,19 @@ func (p *process) runOne(ctx context.Context, b *batch, n int, call *outer, inv 
 func (p *process) around(run machine.ToolRun) *outer {
 	call := &outer{process: p,
 		Outer: engine.Outer{State: p.runner.State(), Run: run, Depth: p.depth, Deepest: p.deepest}}
-	if p.until == nil || p.journal == nil || !p.journal.Unfinished() {
+	if p.journal == nil || !p.journal.Unfinished() {
 		return call
 	}
 	if t, ok := p.cfg.Tools.Get(run.Tool); ok && t.Repeatable() && run.Repeatable {
-		call.until = p.until // the call is made again, and goes on inside
+		call.again, call.until = true, p.until // the call is made again, and goes on inside
 	}
 	return call
 }
 
 // isLeft reports whether a call ended because the run within it was left to be continued.
-func (o *outer) isLeft(out *tool.Outcome) bool { return o != nil && o.left.Load() && out.Err != nil }
+func (o *outer) isLeft(out *tool.Outcome) bool {
+	return o != nil && out.Err != nil && (o.left.Load() || o.stuck.Load() != nil)
+}
 
 // leaveTools leaves the calls of a reply from call n on, within which a run was left. They are made when the
 // run goes on, and are in doubt if it ends before; the outcomes of the others that have begun are recorded for
@@ -89,7 +96,7 @@ func (p *process) leaveTools(ctx context.Context, b *batch, n int) ([]machine.Ef
 		select {
 		case <-b.outcomes[m]:
 		case <-ctx.Done():
-			return p.cancel()
+			return p.cut(ctx)
 		}
 	}
 	p.asked = new(p.runner.State().Left(*p.asked))
@@ -107,8 +114,8 @@ func (p *process) runTools(
 	ctx context.Context, runs []machine.ToolRun,
 ) (effects []machine.Effect, err error) {
 	b := &batch{runs: runs, outcomes: make([]chan tool.Outcome, len(runs)), calls: make([]*outer, len(runs))}
-	ctx, release := context.WithCancelCause(ctx)
-	defer release(errOver) // of calls that still run
+	ctx, b.release = context.WithCancelCause(ctx)
+	defer b.release(errOver) // of calls that still run
 	defer b.end(-1)
 	for n, run := range b.runs {
 		b.await(n)
@@ -117,7 +124,10 @@ func (p *process) runTools(
 		}
 		select {
 		case out := <-b.outcomes[n]:
-			if b.calls[n].isLeft(&out) {
+			switch left := b.calls[n].isLeft(&out); {
+			case left && ctx.Err() != nil:
+				return p.cut(ctx)
+			case left:
 				return p.leaveTools(ctx, b, n)
 			}
 			if effects, err = p.toolEnded(ctx, run, out); err != nil || p.runner.State().Phase == machine.Stopped {
@@ -127,7 +137,7 @@ func (p *process) runTools(
 			if out := b.end(n); out != nil && !b.calls[n].isLeft(out) {
 				return p.toolEnded(ctx, run, *out)
 			}
-			return p.cancel()
+			return p.cut(ctx)
 		}
 	}
 	return effects, nil
@@ -161,7 +171,7 @@ func (p *process) toolEnded(
 	ctx context.Context, run machine.ToolRun, out tool.Outcome,
 ) ([]machine.Effect, error) {
 	if ctx.Err() != nil {
-		effects, err := p.cancel()
+		effects, err := p.cut(ctx)
 		if errors.Is(err, ErrSuspended) {
 			p.land(ctx, run, out)
 		}

@@ -30,6 +30,9 @@ type outer struct {
 	// before the call does. left reports that it was left so.
 	until context.Context
 	left  atomic.Bool
+	// again reports that the call is made again if the run around it is left. stuck is then why it has to be.
+	again bool
+	stuck atomic.Pointer[leftInside]
 	engine.Outer
 }
 
@@ -44,6 +47,8 @@ type outer struct {
 //   - It ends at the deadline of the call and of the outer run. Its spending and its budget of failed
 //     attempts are bounded by an even share of what the outer run had left when the reply came: the calls of
 //     the reply that were to run divide it. Its usage is added to the call's.
+//   - If its journal cannot be written, the outer run is left to be resumed ([ErrSuspended]), unless the call
+//     cannot be made again: then it fails, in doubt.
 //   - What it leaves in doubt is in doubt outside, too, whatever the tool returns: see [tool.Doubt].
 //   - Its clock and its approver are those of the outer run, unless its own options set them. Questions to
 //     people are answered where those of the outer run are, under the id of this session.
@@ -102,6 +107,7 @@ func (l *Loop) within(ctx context.Context, o *outer, in Input) (Result, error) {
 	p.takesMail(nil)
 	fresh, err := p.enter(compiled, false)
 	if err != nil {
+		o.leave(p.unwritten())
 		return Result{}, err
 	}
 	if !fresh {
@@ -110,6 +116,7 @@ func (l *Loop) within(ctx context.Context, o *outer, in Input) (Result, error) {
 	p.until = o.until
 	r, err := p.finish(fresh)
 	o.left.Store(p.away() && errors.Is(err, ErrSuspended))
+	o.leave(p.unwritten())
 	return r, err
 }
 

@@ -158,6 +158,14 @@ type story struct {
 // run makes or continues the run until the process dies.
 func (s *story) run(t *testing.T, left int64) (loop.Result, error) {
 	t.Helper()
+	store := mortal{s.store, new(atomic.Int64)}
+	store.left.Store(left)
+	return s.runIn(t, store)
+}
+
+// runIn makes or continues the run with its journals in a store.
+func (s *story) runIn(t *testing.T, store journal.Store) (loop.Result, error) {
+	t.Helper()
 	tools := set(t, look(func(ctx context.Context) (string, error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -167,8 +175,6 @@ func (s *story) run(t *testing.T, left int64) (loop.Result, error) {
 	inner := loop.Config{Tools: set(t, scout(t, steps(fixture.Call("look", `{}`)), loop.Config{Tools: tools}))}
 	guide, err := agent.AsTool("guide", "Guides.", steps(fixture.Call("scout", find)), inner)
 	require.NoError(t, err)
-	store := mortal{s.store, new(atomic.Int64)}
-	store.left.Store(left)
 	defer synctest.Wait() // a process that has died runs nothing any more
 	return runOf(t, t.Context(), store, twoGuides, loop.Config{Tools: set(t, guide)})
 }

@@ -49,7 +49,7 @@ type payers struct {
 	asked chan string
 	over  chan error
 	last  loop.Result
-	store *looptest.Store
+	store inbox.Store
 	run   *loop.PoolRun
 	*loop.Pool
 }
