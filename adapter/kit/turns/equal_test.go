@@ -129,3 +129,16 @@ func TestAPausedCallHasNotFailed(t *testing.T) {
 		assert.NotEqual(t, policy.ReasonFailedForGood, a.Reason)
 	}
 }
+
+// The runtime finds tools by the names that the model wrote. A name that retake could read as another's is unknown.
+func TestANameThatTheRuntimeDoesNotKnowIsUnknown(t *testing.T) {
+	run := asked(t, nil)
+	_, err := run.Reply(t.Context(), message.Reply{Calls: []message.Call{{ID: "a", Name: "functions.add", Arguments: `{"n": 1}`}}})
+	require.NoError(t, err)
+	call, _ := run.Claim("a", "functions.add", `{"n": 1}`)
+	require.NotNil(t, call)
+	text, refused, err := call.Refused()
+	require.NoError(t, err)
+	assert.True(t, refused)
+	assert.Contains(t, text, "there is no tool named functions.add, so nothing was run for this call (attempt 1 of 3).\n- tools that exist: add")
+}
