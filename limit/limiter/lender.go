@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/retake-go/retake/internal/chain"
@@ -62,8 +63,16 @@ type lender struct {
 	own   *record
 	retry time.Time
 	pause time.Duration
-	// untold is what the store is told when it is back.
+	// untold is what the store is told when it is back, and claims what it may have lent in vain.
 	untold []limit.Event
+	claims []claim
+}
+
+// claim is what a write lent whose answer was lost: it may have been made.
+type claim struct {
+	id, calls int64
+	// at is when it was lent, by the store's clock.
+	at int64
 }
 
 // todo is what the lender is to be told.
@@ -74,6 +83,8 @@ type todo struct {
 	ask   *limit.Event
 	asked int64
 	anew  bool
+	// claims are taken back if they were lent.
+	claims []claim
 	// write has the record written even if nothing of it changes.
 	write bool
 	// counts is for how long the process counts from then on.
@@ -188,6 +199,9 @@ func (b *lender) sync() {
 	defer l.tell()
 	close(b.asking)
 	if b.asking = nil; err != nil {
+		if out.claimed != nil {
+			b.claims = append(b.claims, *out.claimed)
+		}
 		b.lose(t.events, err)
 	} else {
 		b.know(&t, &out)
@@ -197,7 +211,8 @@ func (b *lender) sync() {
 }
 
 // exchange makes the exchange with the store. Nobody waits longer than patience for it, even if the store
-// does not heed the end of its context. It changes nothing of b.
+// does not heed the end of its context. It changes nothing of b. With an error the outcome only has what may
+// have been lent all the same.
 func (b *lender) exchange(t todo) (outcome, error) {
 	ctx, stop := context.WithTimeout(context.Background(), patience)
 	defer stop()
@@ -206,22 +221,26 @@ func (b *lender) exchange(t todo) (outcome, error) {
 		err error
 	}
 	answered := make(chan answer, 1)
+	var writing atomic.Pointer[claim]
 	go func() {
-		out, err := b.tried(ctx, t)
+		out, err := b.tried(ctx, t, &writing)
 		answered <- answer{out, chain.Bounded(err)}
 	}()
 	select {
 	case a := <-answered:
+		if a.err != nil {
+			a.out = outcome{claimed: writing.Load()}
+		}
 		return a.out, a.err
 	case <-ctx.Done():
-		return outcome{}, fmt.Errorf("it does not answer within %v", patience)
+		return outcome{claimed: writing.Load()}, fmt.Errorf("it does not answer within %v", patience)
 	}
 }
 
 // tried tries to make the exchange until no other process is faster.
-func (b *lender) tried(ctx context.Context, t todo) (outcome, error) {
+func (b *lender) tried(ctx context.Context, t todo, writing *atomic.Pointer[claim]) (outcome, error) {
 	for range tries {
-		out, swapped, err := b.try(ctx, t)
+		out, swapped, err := b.try(ctx, t, writing)
 		if err != nil || swapped {
 			return out, err
 		}
@@ -229,7 +248,8 @@ func (b *lender) tried(ctx context.Context, t todo) (outcome, error) {
 	return outcome{}, errors.New("too many processes change the record at once")
 }
 
-func (b *lender) try(ctx context.Context, t todo) (outcome, bool, error) {
+// try makes one attempt. Until it knows how its write ended, writing has what that lends.
+func (b *lender) try(ctx context.Context, t todo, writing *atomic.Pointer[claim]) (outcome, bool, error) {
 	store := b.l.cfg.Store
 	old, err := store.Load(ctx, b.s.name)
 	if err != nil {
@@ -244,7 +264,13 @@ func (b *lender) try(ctx context.Context, t todo) (outcome, bool, error) {
 	if out.skew = old.Now.Sub(local); !out.changed {
 		return out, true, nil
 	}
+	if s := out.share; s != nil {
+		writing.Store(&claim{id: s.ID, calls: s.Calls, at: r.State.Out[s.ID].At})
+	}
 	swapped, err := store.Swap(ctx, b.s.name, old.Version, r.write())
+	if err == nil {
+		writing.Store(nil)
+	}
 	return out, swapped, err
 }
 
@@ -314,7 +340,7 @@ func (b *lender) alone(now time.Time) {
 func (b *lender) find() {
 	l := b.l
 	l.mu.Lock()
-	t := todo{events: b.untold, write: true, counts: b.counts()}
+	t := todo{events: b.untold, claims: b.claims, write: true, counts: b.counts()}
 	l.mu.Unlock()
 	out, err := b.exchange(t)
 	l.mu.Lock()
@@ -324,7 +350,7 @@ func (b *lender) find() {
 	} else {
 		b.know(&t, &out)
 		now, later := l.clock.Now(), b.untold[len(t.events):]
-		b.own, b.asked, b.untold = nil, 0, nil
+		b.own, b.asked, b.untold, b.claims = nil, 0, nil, nil
 		b.events = append(later, b.events...)
 		b.tell, b.look = now, now
 		l.notice(Notice{Kind: StoreBack, Scope: b.s.name})

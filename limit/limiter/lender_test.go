@@ -161,6 +161,46 @@ func TestAStoreThatHangsHoldsNobodyUp(t *testing.T) {
 	})
 }
 
+// mute is a store that makes a write and does not say so, once a number of writes are made.
+type mute struct {
+	limiter.Store
+	left  atomic.Int64
+	hangs bool
+}
+
+func (m *mute) Swap(ctx context.Context, scope string, version int64, value []byte) (bool, error) {
+	swapped, err := m.Store.Swap(ctx, scope, version, value)
+	if m.left.Add(-1) != 0 {
+		return swapped, err
+	}
+	if m.hangs {
+		<-ctx.Done()
+	}
+	return false, errors.New("the connection is lost")
+}
+
+// Calls that were lent by a write whose answer was lost are given back once the store is found again. Nobody
+// waits until they would be lost.
+func TestWhatWasLentInVainIsGivenBack(t *testing.T) {
+	for writes := range int64(6) {
+		for _, hangs := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				store := &mute{Store: newMemory(), hangs: hangs}
+				store.left.Store(writes + 1)
+				l := newLimiter(t, limiter.Config{Store: store, Limit: limit.Config{Concurrency: 1}})
+				for range 6 {
+					begun := time.Now()
+					acquire(t, l, limit.Served)
+					assert.Less(t, time.Since(begun), 2*time.Second)
+					time.Sleep(2 * time.Second)
+				}
+				quiet(nil)
+				assert.Zero(t, l.Scopes()[0].Above.InFlight)
+			})
+		}
+	}
+}
+
 // What a process is granted when it is dead goes back long before a call in flight would be lost.
 func TestAGrantThatNobodyComesForGoesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

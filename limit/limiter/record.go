@@ -28,11 +28,13 @@ type outcome struct {
 	skew  time.Duration
 	// asked is the ID of the ask, and share what it was granted; nil if it waits. wait is when to look again.
 	// givenUp is set if the ask was denied because the provider has been down for too long.
-	asked   int64
-	share   *limit.Share
-	wait    time.Duration
+	asked int64
+	share *limit.Share
+	wait  time.Duration
+	// claimed is what a write that failed may have lent all the same, or nil.
 	givenUp bool
 	changed bool
+	claimed *claim
 }
 
 // read returns the record of a store, or that of a scope that nobody used.
@@ -75,6 +77,11 @@ func (r *record) play(now time.Time, t *todo, name string) (out outcome) {
 		r.Granted = map[int64]limit.Share{}
 	}
 	out.changed = r.meet(now, name, t.counts) || t.write
+	for _, c := range t.claims {
+		if lent, ok := r.State.Out[c.id]; ok && lent.At == c.at {
+			r.unused(c.id, c.calls, now, &out)
+		}
+	}
 	for _, ev := range t.events {
 		r.step(ev, now, &out)
 	}
@@ -114,8 +121,13 @@ func (r *record) takeBack(now time.Time, out *outcome) {
 			continue
 		}
 		delete(r.Granted, id)
-		r.step(limit.Event{Kind: limit.Settle, ID: id, Calls: share.Calls, Outcome: limit.Unused}, now, out)
+		r.unused(id, share.Calls, now, out)
 	}
+}
+
+// unused takes back calls that were lent.
+func (r *record) unused(id, calls int64, now time.Time, out *outcome) {
+	r.step(limit.Event{Kind: limit.Settle, ID: id, Calls: calls, Outcome: limit.Unused}, now, out)
 }
 
 // step is one transition of the limiter.
