@@ -29,7 +29,7 @@ type reader struct {
 	repairs []Repair
 	// far is how far was read for the name of an argument that is none.
 	far int
-	// odd is where the last space between tokens ended that has some that JSON has not.
+	// odd is the end of the latest space between tokens that JSON does not allow.
 	odd int
 	// fault is the address of first once something is wrong. Nobody keeps it.
 	fault *Broken

@@ -57,8 +57,8 @@ func (r *reader) comment() bool {
 }
 
 // oddSpace returns the length of white space that JavaScript has and JSON does not, such as a no-break space,
-// or of a line break or tab that is written as in a string. After that no letter may follow: \name is no
-// space and ame. 0 is none.
+// or of a line break or tab that is written as in a string. A letter after the latter makes it no space:
+// \name is not a line break and ame. 0 means none.
 func oddSpace(text string) int {
 	switch c := text[0]; {
 	case c == '\\':

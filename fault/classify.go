@@ -275,10 +275,10 @@ func (e *evidence) refine(c Class, byWords bool) Class {
 	return c
 }
 
-// preface is how Bedrock begins what the API of a model said: it names no model.
+// preface is what Bedrock puts before the error of a model's own API. It does not say which model it is.
 const preface = " the model returned the following errors "
 
-// said folds what a provider says into its words.
+// said returns the words of what a provider says, without the preface.
 func said(text string) string { return strings.Replace(words(text), preface, " ", 1) }
 
 // longestField is the most characters that a field of a request takes which is none for a conversation: ids,

@@ -26,8 +26,8 @@ var (
 // does not change during a run.
 type outer struct {
 	process *process
-	// until ends the stay in this process of a run within, which is continued later; nil if it has to end
-	// before the call does. left reports that it was left so.
+	// until ends when a run within has to leave this process, to be continued later. It is nil if that run has
+	// to end before the call does. left reports that a run was left in this way.
 	until context.Context
 	left  atomic.Bool
 	// again reports that the call is made again if the run around it is left. stuck is then why it has to be.

@@ -189,7 +189,8 @@ func (v value) rounds(bits int) bool {
 	return len(v.text()) > exact+1 || hasExponent(v.text())
 }
 
-// decode lets a type read a value by itself. What the library would do at last is done at once.
+// decode lets a type read a value by itself. For common types it calls at once what the library would call in
+// the end.
 func (v value) decode(c class, into any) error {
 	switch own := into.(type) {
 	case *stdjson.RawMessage:

@@ -54,7 +54,7 @@ func appendQuoted(to []byte, text string) []byte {
 	return to
 }
 
-// closed puts an end in the place of the last comma.
+// closed replaces the last comma, if there is one, by the closing bracket.
 func closed(to []byte, end byte) []byte {
 	if last := len(to) - 1; to[last] == ',' {
 		to = to[:last]

@@ -18,8 +18,8 @@ const (
 	maxPatternSteps = 4 * maxPatternBytes // of their programs, and of what Go writes out to make them
 )
 
-// costOfElsewhere is how many plain subschemas a reference to a place that is no subschema, or by an $id and
-// a pointer, is as much work for the library as.
+// costOfElsewhere is the work of the library, in plain subschemas, for a reference to a place that is no
+// subschema, and for one by an $id and a pointer.
 const costOfElsewhere = 100
 
 // compilable counts what compiling a document would take, before the library is asked.

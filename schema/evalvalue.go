@@ -134,7 +134,7 @@ func (f *collector) array() {
 	}
 }
 
-// size is what a count may be: at least so many, and less than the first that is too many, if one is.
+// size is the bounds of a count: the least, and the first that is too many; 0 if none is.
 type size struct{ least, beyond int }
 
 func sizeOf(least, most *int) (s size) {
@@ -150,7 +150,7 @@ func sizeOf(least, most *int) (s size) {
 func (s size) isBelow(count int) bool { return count < s.least }
 func (s size) isAbove(count int) bool { return s.beyond > 0 && count >= s.beyond }
 
-// bounded holds a count to its bounds.
+// bounded reports a count that is out of its bounds.
 func (f *collector) bounded(count int, in size, tooFew, tooMany string) {
 	if in.isBelow(count) {
 		f.fail(tooFew)

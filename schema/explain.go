@@ -137,7 +137,7 @@ func (s *Schema) report(e *evaluation, root value) []fault.Issue {
 	return inBounds(issues)
 }
 
-// failed is one of all failures.
+// failed returns failure n, counted through the failures first and then those that were found.
 func (e *evaluation) failed(n int) *failure {
 	if n < len(e.failures) {
 		return &e.failures[n]
@@ -193,7 +193,7 @@ func (n *node) describedMembers(name string) string {
 	return n.expects("unevaluatedProperties", func() string { return clip(notAllowed(namesIn(around))) })
 }
 
-// namesIn has the names of all members that are described by some schemas for one value.
+// namesIn returns the names of all members that some schemas of one value describe.
 func namesIn(around []*node) map[string]any {
 	all := map[string]any{}
 	for _, b := range around {

@@ -115,8 +115,8 @@ func appendField(
 	return append(fields, f), err
 }
 
-// rulesOf are the rules of a field. Where it has no validate tag, those of gin count, which has the same
-// validator read another tag.
+// rulesOf are the rules of a field. Where it has no validate tag, its binding tag counts: gin gives
+// that to the same validator.
 func rulesOf(sf reflect.StructField) string {
 	rules, isThere := sf.Tag.Lookup("validate")
 	if !isThere {

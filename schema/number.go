@@ -121,7 +121,8 @@ func boundsOf(s *jsonschema.Schema) (bounds []bound) {
 	return bounds
 }
 
-// near is the double that is nearest to a number. The last one is kept: what is judged is stored next.
+// near returns the double that is nearest to a number. It keeps the latest one, because a number is stored
+// right after it was checked.
 func (t *tree) near(v value) float64 {
 	if t.nearTo == v.datum {
 		return t.nearest

@@ -114,8 +114,8 @@ func inGo(pattern string) string {
 	})
 }
 
-// cutLookahead takes the lookahead, from its "=" or "!", out of a pattern that begins with it. Another
-// alternative beside it would not have it.
+// cutLookahead takes the lookahead, from its "=" or "!", out of a pattern that begins with it. It takes none
+// out of a pattern with alternatives, because the lookahead belongs to the first of them only.
 func cutLookahead(pattern string) (ahead, rest string, is bool) {
 	rest, is = strings.CutPrefix(pattern, "^(?")
 	end := outermost(rest, ')')
@@ -139,7 +139,7 @@ func outermost(pattern string, char byte) int {
 		case c == '[':
 			isClass = true
 			if rest := strings.TrimPrefix(pattern[n+1:], "^"); strings.HasPrefix(rest, "]") {
-				n = len(pattern) - len(rest) // one that comes first is a character
+				n = len(pattern) - len(rest) // a "]" that comes first is a character of the class
 			}
 		case depth == 0 && c == char:
 			return n

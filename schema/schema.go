@@ -183,7 +183,7 @@ func (e *evaluation) free() {
 	evaluations.Put(e)
 }
 
-// emptied is the memory of a list, if that is not much.
+// emptied returns a list without its values, to be filled again. It is nil if its memory is large.
 func emptied[T any](list []T) []T {
 	if cap(list) > maxIssues {
 		return nil

@@ -31,8 +31,8 @@ var keywordName = regexp.MustCompile(`^[a-zA-Z_$]+$`)
 // joinedWords are words with "|" between them, as other libraries write an enumeration.
 var joinedWords = regexp.MustCompile(`^\w[\w -]*(\|\w[\w -]*)+$`)
 
-// tagSays are the texts of a `jsonschema` tag, the type that it gives a value which has none, and whether it
-// lets null stand.
+// tagSays has what a `jsonschema` tag says: its texts, the type that it gives to a value without one, and
+// whether it allows null.
 type tagSays struct {
 	title, description, typ string
 	nullable                bool

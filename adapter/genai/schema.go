@@ -26,8 +26,8 @@ func narrow(raw json.RawMessage) json.RawMessage {
 	return out
 }
 
-// check drops the values of an enum that the API refuses, and gives definitions their new place. All of one
-// schema is any of it.
+// check drops the values of an enum that the API refuses, gives definitions their new place, and turns an
+// allOf of one schema into an anyOf.
 func check(m *kit.Member) kit.Treatment {
 	switch m.Name {
 	case "allOf":

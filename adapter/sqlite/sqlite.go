@@ -364,7 +364,7 @@ func unlessDone(err error) error {
 	return err
 }
 
-// namingDisk adds to an error of SQLite that there is no more room where.
+// namingDisk adds the path of the database to an error of SQLite about a full disk.
 func namingDisk(path string, err error) error {
 	const full = 13
 	if failed, is := errors.AsType[*driver.Error](err); is && failed.Code()&0xff == full {

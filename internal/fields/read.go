@@ -26,7 +26,8 @@ type Reader struct {
 	Also func(name string, v jsontext.Value, f Faults) bool
 	// Keys are names beside those of the fields that a hint may give.
 	Keys []string
-	// Idle reports fields that have no meaning here: a list of all keys does not have them. Nil is none.
+	// Idle reports whether a field has no meaning here. A list of all keys leaves such fields out. Nil means
+	// that all fields have a meaning.
 	Idle func(Field) bool
 }
 

@@ -18,8 +18,8 @@ var foreign = map[string]string{
 	"defaults":    "write global",
 }
 
-// suggestKey is [Suggest] for a key: other libraries' words are told what they are called here. Of the known
-// keys some have a meaning here.
+// suggestKey is [Suggest] for a key. For a key of another library it names the key that means the same. here
+// are the known keys that have a meaning where the key stands.
 func suggestKey(key string, known, here []string) string {
 	if own, ok := foreign[key]; ok {
 		return own
@@ -52,8 +52,8 @@ func Near(word string, known []string) string {
 	return best
 }
 
-// shortest is the length of the shortest name that may be meant by one that differs in a letter. Of shorter
-// ones nearly all are near.
+// shortest is the length of the shortest name that is suggested for one that differs in a letter. Nearly all
+// shorter names are near each other.
 const shortest = 3
 
 // Nearest is the index of the name that a model probably meant; -1 for none. Case and separators do not count.

@@ -54,8 +54,8 @@ func placeOf(text string, offset int) place {
 	return p
 }
 
-// wordStart is where a word begins of which a decoder took the first letters for true, false or null; the
-// offset itself elsewhere.
+// wordStart returns where a word begins whose first letters a decoder took for true, false or null. For any
+// other text it returns the offset itself.
 func wordStart(text string, offset int) int {
 	start := offset
 	for start > 0 && 'a' <= text[start-1] && text[start-1] <= 'z' {

@@ -58,7 +58,8 @@ type Call struct {
 	Failed  bool   `json:"failed,omitempty"`
 	InDoubt bool   `json:"in_doubt,omitempty"`
 
-	// derived reports that only messages tell of the call. An error there does not say that nothing was done.
+	// derived reports that the call is known from messages alone. An error there does not mean that nothing was
+	// done.
 	derived bool
 }
 

@@ -55,7 +55,7 @@ func setsNothing(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && n.Value == "" && n.Style == 0
 }
 
-// librarySays is what the library puts before its words: a line.
+// librarySays matches what the library puts before an error: its name and, where it knows it, the line.
 var librarySays = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 
 // maxSearched is how many bytes are read in search of the line of a syntax error.
@@ -139,7 +139,7 @@ func (c *converter) key(n *yaml.Node) {
 	c.write(n, quoted(n.Value)+":")
 }
 
-// refuse refuses what makes a file say more, or less, than stands in it.
+// refuse refuses aliases, anchors and tags: with them a file means something else than its text says.
 func (c *converter) refuse(n *yaml.Node) {
 	switch {
 	case n.Kind == yaml.AliasNode:

@@ -197,8 +197,8 @@ func waiting(items []json.RawMessage, isOurs func(item) bool) string {
 	return all[n].Type
 }
 
-// isOurs reports whether an item is a call of ours. Calls of custom tools are so where we have the tool: xAI
-// tells the tools that it ran itself in the same form.
+// isOurs reports whether an item is a call of ours. A call of a custom tool is ours where we have the tool:
+// xAI reports calls that it made itself in the same form.
 func (i item) isOurs(has func(tool string) bool) bool {
 	return i.Type == "function_call" || i.Type == customCall && has(bareName(i.Name))
 }

@@ -483,8 +483,8 @@ func (r *chatReply) gaveIDs(named []message.Call) bool {
 }
 
 // tellsError reports whether a body with some choices has an error in place of a reply, or within a choice.
-// MiniMax tells one beside an empty choice. A provider behind a gateway that could not read the reply says
-// more by its own word than the gateway by its error.
+// MiniMax sends one beside an empty choice. If a provider behind a gateway could not read the reply, its own
+// finish reason says more than the error of the gateway.
 func tellsError(doc kit.Object, choices []kit.Object) bool {
 	if len(choices) > 0 && kit.Unusable(choices[0].Text("native_finish_reason"), "") != nil {
 		return false
