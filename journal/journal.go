@@ -83,9 +83,19 @@ func (j *Journal) unread(err error) error {
 }
 
 // Beside opens the journal of another session in the same store, with the same settings: for a run within a
-// call of a tool. Errors are those of [Open].
+// call of a tool. Errors are those of [Open]. One that may go away is [ErrUnwritable], too, unless the settings
+// say to go on.
 func (j *Journal) Beside(session string) (*Journal, error) {
-	return Open(j.ctx, j.store, session, j.settings)
+	own, err := Open(j.ctx, j.store, session, j.settings)
+	if err == nil || j.settings.OnError == GoOn {
+		return own, err
+	}
+	for _, stays := range []error{ErrConflict, ErrCorrupt, ErrDiffers, ErrRedacted, ErrSealed} {
+		if errors.Is(err, stays) {
+			return nil, err
+		}
+	}
+	return nil, fmt.Errorf("%w: %w", ErrUnwritable, err)
 }
 
 // Session returns the id of the session; empty for a nil journal.

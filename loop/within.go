@@ -94,6 +94,9 @@ func (l *Loop) within(ctx context.Context, o *outer, in Input) (Result, error) {
 	}
 	s, err := o.session()
 	if err != nil {
+		if errors.Is(err, journal.ErrUnwritable) {
+			o.leave(err)
+		}
 		return Result{}, err
 	}
 	defer closeJournal(s)

@@ -136,3 +136,38 @@ func isAskedAgain(t *testing.T) {
 		assert.Fail(t, "it is over", q.String())
 	}
 }
+
+// noFiles is a store that cannot open the journals of agents for a while, as where a process has too many files
+// open.
+type noFiles struct {
+	*looptest.Store
+	left *atomic.Int64
+}
+
+func (f noFiles) Open(ctx context.Context, session string) (journal.Log, error) {
+	if strings.Contains(session, ".") && f.left.Add(-1) < 0 {
+		return nil, syscall.EMFILE
+	}
+	return f.Store.Open(ctx, session)
+}
+
+// So is a run whose agent cannot open its journal. It may have had one before.
+func TestARunWhoseAgentCannotOpenItsJournalIsLeftToBeResumed(t *testing.T) {
+	synctest.Test(t, isLeftUnopened)
+}
+
+func isLeftUnopened(t *testing.T) {
+	for n := range int64(4) { // two agents have one each within them
+		s, store := &story{looked: map[string]int{}}, noFiles{new(looptest.Store), new(atomic.Int64)}
+		store.left.Store(n)
+		_, err := s.runIn(t, store)
+		require.ErrorIs(t, err, loop.ErrSuspended, "%d", n)
+		require.ErrorIs(t, err, syscall.EMFILE, "%d", n)
+		store.left.Store(math.MaxInt64)
+		got, err := s.runIn(t, store)
+		require.NoError(t, err)
+		assert.Equal(t, "R-1 is free. is free.", got.Text)
+		assert.Empty(t, got.InDoubt)
+		assert.Len(t, s.looked, 2)
+	}
+}
