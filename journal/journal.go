@@ -83,8 +83,8 @@ func (j *Journal) unread(err error) error {
 }
 
 // Beside opens the journal of another session in the same store, with the same settings: for a run within a
-// call of a tool. Errors are those of [Open]. One that may go away is [ErrUnwritable], too, unless the settings
-// say to go on.
+// call of a tool. Errors are those of [Open]. One that may go away is [ErrUnwritable], too, unless the
+// settings say to go on.
 func (j *Journal) Beside(session string) (*Journal, error) {
 	own, err := Open(j.ctx, j.store, session, j.settings)
 	if err == nil || j.settings.OnError == GoOn {
