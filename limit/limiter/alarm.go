@@ -101,10 +101,11 @@ func (l *Limiter) watch(changed <-chan struct{}) {
 			return
 		}
 		l.mu.Unlock()
-		next := l.alarm.pending.Until(at, l.clock.Now, l.clock.After)
+		next := l.alarm.pending.Until(at, l.time.Now, l.clock.After)
 		select {
 		case <-next.Fired:
 			l.alarm.pending.Fired(next)
+			l.time.Reached(next.At)
 			l.Tick()
 		case <-changed:
 		}

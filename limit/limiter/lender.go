@@ -98,14 +98,14 @@ func (b *lender) quiet() bool {
 
 // borrow asks for calls.
 func (b *lender) borrow(ask *limit.Event) {
-	b.ask, b.anew, b.look = ask, true, b.l.clock.Now()
+	b.ask, b.anew, b.look = ask, true, b.l.time.Now()
 }
 
 // settle tells how a call ended that was granted from what the lender lent.
 func (b *lender) settle(ev limit.Event, lender int64) {
 	ev.ID = lender
 	b.events = append(b.events, ev)
-	by := b.l.clock.Now()
+	by := b.l.time.Now()
 	if ev.Outcome == limit.Served || ev.Outcome == limit.Unused {
 		by = by.Add(gather)
 	}
@@ -255,7 +255,7 @@ func (b *lender) try(ctx context.Context, t todo, writing *atomic.Pointer[claim]
 	if err != nil {
 		return outcome{}, false, err
 	}
-	local := b.l.clock.Now()
+	local := b.l.time.Now()
 	r, err := read(old.Value, b.config)
 	if err != nil {
 		return outcome{}, false, err
@@ -281,7 +281,7 @@ func (b *lender) lent(t *todo, out *outcome) {
 	if t.ask == nil {
 		return
 	}
-	answer := limit.Event{Kind: limit.Lent, At: b.l.clock.Now()}
+	answer := limit.Event{Kind: limit.Lent, At: b.l.time.Now()}
 	switch b.asked = out.asked; {
 	case out.givenUp:
 		answer.Why = limit.DownTooLong
@@ -289,7 +289,7 @@ func (b *lender) lent(t *todo, out *outcome) {
 		answer.Share = *out.share
 		answer.Share.From = answer.Share.From.Add(-out.skew)
 	default:
-		b.look = sooner(b.look, b.l.clock.Now().Add(min(max(out.wait, minLook), maxLook)))
+		b.look = sooner(b.look, b.l.time.Now().Add(min(max(out.wait, minLook), maxLook)))
 		return
 	}
 	b.ask, b.asked, b.look = nil, 0, time.Time{}
@@ -305,7 +305,7 @@ const (
 // lose goes on without the store. What was to be told is told to the part that is left, and to the store
 // later.
 func (b *lender) lose(untold []limit.Event, err error) {
-	now := b.l.clock.Now()
+	now := b.l.time.Now()
 	b.events = append(untold, b.events...)
 	b.look, b.speak = now, time.Time{}
 	if b.own == nil {
@@ -349,7 +349,7 @@ func (b *lender) find() {
 		b.lose(nil, err)
 	} else {
 		b.know(&t, &out)
-		now, later := l.clock.Now(), b.untold[len(t.events):]
+		now, later := l.time.Now(), b.untold[len(t.events):]
 		b.own, b.asked, b.untold, b.claims = nil, 0, nil, nil
 		b.events = append(later, b.events...)
 		b.tell, b.look = now, now
@@ -361,7 +361,7 @@ func (b *lender) find() {
 // know notes what the store has, and by when it must hear of the process again.
 func (b *lender) know(t *todo, out *outcome) {
 	b.last, b.alive, b.skew, b.speak = out.state, out.alive, out.skew, time.Time{}
-	s, at := b.s, b.l.clock.Now().Add(t.counts/2)
+	s, at := b.s, b.l.time.Now().Add(t.counts/2)
 	if t.counts > 0 && (at.Sub(s.used) < mostCount || len(s.waiting)+len(s.state.Out) > 0) {
 		b.speak = at
 	}
@@ -372,7 +372,7 @@ func (b *lender) counts() time.Duration {
 	if b.leaving {
 		return 0
 	}
-	return min(max(2*b.l.clock.Now().Sub(b.s.used), leastCount), mostCount)
+	return min(max(2*b.l.time.Now().Sub(b.s.used), leastCount), mostCount)
 }
 
 // breaker is the breaker that counts, and the time by which it goes.

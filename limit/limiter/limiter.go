@@ -11,6 +11,7 @@ import (
 
 	"github.com/benbjohnson/clock"
 
+	"github.com/retake-go/retake/internal/after"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/limit"
 	"github.com/retake-go/retake/ratelimit"
@@ -126,6 +127,8 @@ const few = 100
 type Limiter struct {
 	cfg   Config
 	clock Clock
+	// time is that of the clock, but goes on if it is set back.
+	time *after.Steady
 	// name is this process's at the store.
 	name string
 
@@ -149,6 +152,7 @@ func New(c Config) (*Limiter, error) {
 	if l.clock == nil {
 		l.clock = clock.New()
 	}
+	l.time = after.SteadyTime(l.clock.Now)
 	return l, nil
 }
 
@@ -161,7 +165,7 @@ func (l *Limiter) Clock() Clock { return l.clock }
 func (l *Limiter) Ask(a Ask, later func(Answer)) (answer Answer, known bool) {
 	l.mu.Lock()
 	defer l.tell()
-	now := l.clock.Now()
+	now := l.time.Now()
 	s := l.scope(a.Scope, now)
 	if a.UnlessDown && s.down(now) {
 		if s.lender != nil { // another process may have seen that it is back
@@ -171,6 +175,9 @@ func (l *Limiter) Ask(a Ask, later func(Answer)) (answer Answer, known bool) {
 		return Answer{Grant: Grant{Scope: a.Scope}, Err: &DeniedError{Scope: a.Scope, Why: limit.NotUp}}, true
 	}
 	l.asks++
+	if !a.Deadline.IsZero() {
+		a.Deadline = a.Deadline.Add(l.time.Ahead())
+	}
 	if l.cfg.MaxWait > 0 {
 		if most := now.Add(l.cfg.MaxWait); a.Deadline.IsZero() || most.Before(a.Deadline) {
 			a.Deadline = most
@@ -202,7 +209,7 @@ func (l *Limiter) Leave(scope string, id int64) bool {
 	}
 	delete(s.waiting, id)
 	if s.gone = append(s.gone, id); len(s.gone) > len(s.waiting)/8 || len(s.waiting) < few {
-		l.step(s, &limit.Event{Kind: limit.Leave, At: l.clock.Now(), IDs: s.gone})
+		l.step(s, &limit.Event{Kind: limit.Leave, At: l.time.Now(), IDs: s.gone})
 		s.gone = nil
 	}
 	return true
@@ -239,7 +246,7 @@ func (l *Limiter) Acquire(ctx context.Context, a Ask) (Grant, error) {
 func (l *Limiter) Settle(g Grant, u Use) {
 	l.mu.Lock()
 	defer l.tell()
-	now := l.clock.Now()
+	now := l.time.Now()
 	l.settle(l.scope(g.Scope, now), limit.Event{
 		Kind: limit.Settle, At: now, ID: g.ID, Tokens: u.Tokens, Outcome: u.Outcome, Limits: u.Limits,
 	})
@@ -258,7 +265,7 @@ func (l *Limiter) Flush(ctx context.Context) error {
 		if s == nil || s.lender == nil {
 			continue // it may be gone since: the lock is free while the store is told
 		}
-		l.step(s, &limit.Event{Kind: limit.Leave, At: l.clock.Now()})
+		l.step(s, &limit.Event{Kind: limit.Leave, At: l.time.Now()})
 		if err := s.lender.flush(ctx); err != nil {
 			errs = append(errs, fmt.Errorf("limiter: scope %q: %w", name, err))
 		}
@@ -270,14 +277,18 @@ func (l *Limiter) Flush(ctx context.Context) error {
 func (l *Limiter) Next() (time.Time, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.alarm.next()
+	at, waits := l.alarm.next()
+	if !waits {
+		return at, false
+	}
+	return at.Add(-l.time.Ahead()), true
 }
 
 // Tick does what is due now. The limiter does it by itself, a moment later.
 func (l *Limiter) Tick() {
 	l.mu.Lock()
 	defer l.tell()
-	now := l.clock.Now()
+	now := l.time.Now()
 	for s := l.alarm.due(now); s != nil; s = l.alarm.due(now) {
 		l.tick(s, now)
 	}

@@ -128,7 +128,7 @@ func (l *Limiter) reply(s *scope, e *limit.Effect) {
 	w, waits := s.waiting[e.Share.ID]
 	if !waits {
 		if e.Kind == limit.Grant {
-			l.settle(s, limit.Event{Kind: limit.Settle, At: l.clock.Now(), ID: e.Share.ID, Outcome: limit.Unused})
+			l.settle(s, limit.Event{Kind: limit.Settle, At: l.time.Now(), ID: e.Share.ID, Outcome: limit.Unused})
 		}
 		return
 	}
@@ -155,7 +155,7 @@ func (l *Limiter) answer(s *scope, e *limit.Effect, deadline time.Time) Answer {
 	if e.Kind == limit.Deny {
 		denied := &DeniedError{Scope: s.name, Why: e.Why, Wait: e.Wait}
 		if !deadline.IsZero() {
-			denied.Left = max(deadline.Sub(l.clock.Now()), 0)
+			denied.Left = max(deadline.Sub(l.time.Now()), 0)
 		}
 		a.Err = denied
 	}
