@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/retake-go/retake/internal/after"
 	"github.com/retake-go/retake/limit/limiter"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
@@ -50,6 +51,8 @@ type Pool struct {
 	o        *options
 	compiled *machine.Compiled
 	inboxes  inboxes
+	// time is that of the clock, but goes on if it is set back.
+	time *after.Steady
 	// life is the context of the pool; end cancels it when the pool is closed.
 	life context.Context
 	end  context.CancelFunc
@@ -78,7 +81,7 @@ func NewPool(cfg PoolConfig) (*Pool, error) {
 	if err = errors.Join(err, refused); err != nil {
 		return nil, fmt.Errorf("loop: the pool's config: %w", err)
 	}
-	p := &Pool{cfg: cfg, o: o, compiled: compiled}
+	p := &Pool{cfg: cfg, o: o, compiled: compiled, time: after.SteadyTime(o.clock.Now)}
 	p.life, p.end = context.WithCancel(context.Background())
 	return p, nil
 }
@@ -243,10 +246,14 @@ func (p *Pool) Len() int {
 // Next returns the earliest time at which there is something to do; zero means now. ok is false if all runs
 // have ended or are being worked on.
 func (p *Pool) Next() (at time.Time, ok bool) {
+	ahead := p.time.Ahead()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.queue.ready) == 0 && len(p.queue.waits) > 0 {
-		if at = p.queue.waits[0].until; p.o.limiter != nil {
+		if at = p.queue.waits[0].until; !at.Equal(forever) {
+			at = at.Add(-ahead)
+		}
+		if p.o.limiter != nil {
 			if grants, ok := p.o.limiter.Next(); ok && grants.Before(at) {
 				at = grants
 			}
@@ -267,13 +274,18 @@ func (p *Pool) Due(now time.Time) int {
 		p.o.limiter.Tick()
 	}
 	for n := 0; ; n++ {
+		reached := now.Add(p.time.Ahead())
 		p.mu.Lock()
-		t := p.take(now)
+		t := p.take(reached)
 		p.mu.Unlock()
 		if t == nil {
 			return n
 		}
-		t.work(p.life, now)
+		over := now
+		if waited := t.waited(); waited.After(now) {
+			over = waited
+		}
+		t.work(p.life, over)
 	}
 }
 

@@ -55,7 +55,7 @@ func (d *drive) worker() {
 		}
 	}()
 	for t := d.next(); t != nil; t = d.next() {
-		t.work(d.ctx, time.Time{})
+		t.work(d.ctx, t.waited())
 	}
 	over = true
 }
@@ -79,7 +79,7 @@ func (d *drive) next() *PoolRun {
 // look takes a run that is due, or records that the drive is over. Otherwise it returns when the next
 // run is due, zero if there is none, and a channel that is closed when that may have changed.
 func (d *drive) look() (t *PoolRun, due time.Time, changed <-chan struct{}) {
-	p, now := d.pool, d.pool.o.clock.Now()
+	p, now := d.pool, d.pool.time.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
@@ -107,12 +107,13 @@ func (d *drive) look() (t *PoolRun, due time.Time, changed <-chan struct{}) {
 func (d *drive) pause(due time.Time, changed <-chan struct{}) {
 	var next after.After
 	if !due.IsZero() {
-		next = d.waits.Until(due, d.pool.o.clock.Now, d.pool.o.clock.After)
+		next = d.waits.Until(due, d.pool.time.Now, d.pool.o.clock.After)
 	}
 	select {
 	case <-d.ctx.Done():
 	case <-changed:
 	case <-next.Fired:
 		d.waits.Fired(next)
+		d.pool.time.Reached(next.At)
 	}
 }

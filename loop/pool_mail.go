@@ -81,6 +81,13 @@ func (p *Pool) driven(more int) {
 	p.startOrStop()
 }
 
+// isDriven reports whether a drive goes on.
+func (p *Pool) isDriven() bool {
+	p.inboxes.mu.Lock()
+	defer p.inboxes.mu.Unlock()
+	return p.inboxes.drives > 0
+}
+
 // startOrStop begins or ends the looks. p.inboxes.mu is held.
 func (p *Pool) startOrStop() {
 	o := &p.inboxes

@@ -93,9 +93,10 @@ func (q *queue) all() []*PoolRun {
 
 // enqueue queues a run until a time, or as ready if that is zero. It returns false if the pool is closed.
 func (p *Pool) enqueue(t *PoolRun, until time.Time) bool {
+	shift := p.shift(t, until)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.closed {
+	if t.shift = shift; !p.closed {
 		p.add(t, until)
 		p.watchInbox(t)
 	}
@@ -105,21 +106,36 @@ func (p *Pool) enqueue(t *PoolRun, until time.Time) bool {
 // add queues a run. p.mu is held.
 func (p *Pool) add(t *PoolRun, until time.Time) {
 	if until.IsZero() {
-		p.queue.add(t, true, p.o.clock.Now())
+		p.queue.add(t, true, p.time.Now())
 	} else {
-		p.queue.add(t, false, until)
+		p.queue.add(t, false, until.Add(t.shift))
 	}
 	p.signal()
+}
+
+// shift is how far the pool's time is ahead of that of a run which waits until a time. A run's time stands still while the clock is
+// behind it. A pool that is not driven has the time of its engine, and its clock may be behind.
+func (p *Pool) shift(t *PoolRun, until time.Time) time.Duration {
+	if until.IsZero() || until.Equal(forever) {
+		return 0
+	}
+	shift := p.time.Ahead()
+	if p.isDriven() {
+		shift -= max(t.run.last.Sub(p.o.clock.Now()), 0)
+	}
+	return shift
 }
 
 // rest puts back a run. It returns false if the run was cancelled in the meantime and has to be ended
 // instead.
 func (p *Pool) rest(t *PoolRun, until time.Time) bool {
+	shift := p.shift(t, until)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if t.cancelled() {
 		return false
 	}
+	t.shift = shift
 	if t.run.mustWake() {
 		until = time.Time{} // whoever woke it came before it rested
 	}

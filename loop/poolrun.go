@@ -20,6 +20,8 @@ type PoolRun struct {
 	// until is when the run is due or, if it is ready, since when. order is its number in the queue, and
 	// place its index in the heap, -1 outside.
 	until time.Time
+	// shift is how far until is ahead of the run's own time.
+	shift time.Duration
 	order int64
 	place int32
 	ready bool
@@ -41,6 +43,14 @@ type cancellation struct {
 
 // errLeft is the default cause of a cancellation.
 var errLeft = errors.New("cancelled")
+
+// waited is when the wait was to end, by the run's time, for which a run was due; zero if it was ready.
+func (t *PoolRun) waited() time.Time {
+	if t.ready {
+		return time.Time{}
+	}
+	return t.until.Add(-t.shift)
+}
 
 // begin begins the run, or continues that in the journal.
 func (t *PoolRun) begin() {
