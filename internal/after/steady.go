@@ -23,13 +23,15 @@ func SteadyTime(now func() time.Time) *Steady { return &Steady{now: now} }
 
 // Now returns the time, which is never earlier than before.
 func (s *Steady) Now() time.Time {
-	defer s.look()()
+	s.look()
+	defer s.mu.Unlock()
 	return s.at
 }
 
 // Reached says that the given time has come, because an After for it has fired.
 func (s *Steady) Reached(at time.Time) {
-	defer s.look()()
+	s.look()
+	defer s.mu.Unlock()
 	if at.After(s.at) {
 		s.at = at
 	}
@@ -37,14 +39,15 @@ func (s *Steady) Reached(at time.Time) {
 
 // Ahead returns how far the time is ahead of that of the clock.
 func (s *Steady) Ahead() time.Duration {
-	defer s.look()()
+	s.look()
+	defer s.mu.Unlock()
 	return s.at.Sub(s.read)
 }
 
-// look reads the clock, and locks s: the function that it returns frees it. What a clock is set to is its
-// wall time alone. The clock is read without the lock, because it may call whoever waits for it: one that
-// another has read meanwhile, and later, was not set back.
-func (s *Steady) look() (free func()) {
+// look reads the clock, and leaves s locked. What a clock is set to is its wall time alone. The clock is read
+// without the lock, because it may call whoever waits for it: one that another has read meanwhile, and later,
+// was not set back.
+func (s *Steady) look() {
 	s.mu.Lock()
 	before := s.reads
 	s.mu.Unlock()
@@ -56,9 +59,8 @@ func (s *Steady) look() (free func()) {
 	case read.After(s.read):
 		s.at = read.Add(s.at.Sub(s.read))
 	case s.reads != before:
-		return s.mu.Unlock
+		return
 	}
 	s.read = read
 	s.reads++
-	return s.mu.Unlock
 }

@@ -126,19 +126,30 @@ func (c *ticking) Now() time.Time { return time.UnixMicro(c.micros.Add(2)) }
 
 func (*ticking) After(time.Duration) <-chan time.Time { return nil }
 
-// A call that is asked for, granted at once and settled.
-func BenchmarkGrant(b *testing.B) {
-	l := newLimiter(b, limiter.Config{Clock: new(ticking), Limit: limit.Config{
+// granting returns a function that asks for a call, which is granted at once, and settles it.
+func granting(t testing.TB) func() {
+	l := newLimiter(t, limiter.Config{Clock: new(ticking), Limit: limit.Config{
 		Windows: []limit.Window{{Resource: "requests", Limit: 1 << 40, Period: time.Second}},
 	}})
-	b.ReportAllocs()
-	for b.Loop() {
+	return func() {
 		a, known := l.Ask(limiter.Ask{Scope: "a", Tokens: 100}, nil)
 		if !known {
-			b.Fatal("it is granted at once")
+			t.Fatal("it is granted at once")
 		}
 		l.Settle(a.Grant, limiter.Use{Outcome: limit.Served})
 	}
+}
+
+func BenchmarkGrant(b *testing.B) {
+	grant := granting(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		grant()
+	}
+}
+
+func TestAGrantIsOneAllocation(t *testing.T) {
+	assert.LessOrEqual(t, testing.AllocsPerRun(1000, granting(t)), 1.0)
 }
 
 // What a limiter keeps is what waits and what is in flight: sessions that are gone leave nothing.
