@@ -130,7 +130,8 @@ func TestAPausedCallHasNotFailed(t *testing.T) {
 	}
 }
 
-// The runtime finds tools by the names that the model wrote. A name that retake could read as another's is unknown.
+// The runtime finds tools by the names that the model wrote. A name that retake could read as another's is
+// unknown.
 func TestANameThatTheRuntimeDoesNotKnowIsUnknown(t *testing.T) {
 	run := asked(t, nil)
 	_, err := run.Reply(t.Context(), message.Reply{Calls: []message.Call{{ID: "a", Name: "functions.add", Arguments: `{"n": 1}`}}})
