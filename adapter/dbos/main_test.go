@@ -58,8 +58,12 @@ func contextOf(t *testing.T, schema string) sdk.Context {
 }
 
 func newContext(url, schema string) (sdk.Context, error) {
+	pool, err := Pool(context.Background(), url)
+	if err != nil {
+		return nil, err
+	}
 	return sdk.NewContext(context.Background(), sdk.Config{
-		AppName: "retake", DatabaseURL: url, DatabaseSchema: schema, ApplicationVersion: "test",
+		AppName: "retake", SystemDBPool: pool, DatabaseSchema: schema, ApplicationVersion: "test",
 		ExecutorID: "test", Logger: slog.New(slog.DiscardHandler),
 	})
 }
