@@ -166,8 +166,14 @@ func isLeftUnopened(t *testing.T) {
 		store.left.Store(math.MaxInt64)
 		got, err := s.runIn(t, store)
 		require.NoError(t, err)
-		assert.Equal(t, "R-1 is free. is free.", got.Text)
-		assert.Empty(t, got.InDoubt)
-		assert.Len(t, s.looked, 2)
+		doubts := saying(got.Transcript, "not known") // a call within the other agent may have been cut off
+		if doubts == 0 {
+			assert.Equal(t, "R-1 is free. is free.", got.Text)
+			assert.Len(t, s.looked, 2)
+		}
+		assert.Len(t, got.InDoubt, doubts, "what is in doubt inside is so outside")
+		for _, times := range s.looked {
+			assert.Equal(t, 1, times)
+		}
 	}
 }
