@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -138,7 +139,7 @@ func isAskedAgain(t *testing.T) {
 }
 
 // noFiles is a store that cannot open the journals of agents for a while, as where a process has too many files
-// open.
+// open. It says so once all else has come to rest: a run that is left then cuts off no call.
 type noFiles struct {
 	*looptest.Store
 	left *atomic.Int64
@@ -146,6 +147,7 @@ type noFiles struct {
 
 func (f noFiles) Open(ctx context.Context, session string) (journal.Log, error) {
 	if strings.Contains(session, ".") && f.left.Add(-1) < 0 {
+		<-time.After(time.Nanosecond) // the time of the bubble goes on when nothing else does
 		return nil, syscall.EMFILE
 	}
 	return f.Store.Open(ctx, session)
@@ -166,14 +168,8 @@ func isLeftUnopened(t *testing.T) {
 		store.left.Store(math.MaxInt64)
 		got, err := s.runIn(t, store)
 		require.NoError(t, err)
-		doubts := saying(got.Transcript, "not known") // a call within the other agent may have been cut off
-		if doubts == 0 {
-			assert.Equal(t, "R-1 is free. is free.", got.Text)
-			assert.Len(t, s.looked, 2)
-		}
-		assert.Len(t, got.InDoubt, doubts, "what is in doubt inside is so outside")
-		for _, times := range s.looked {
-			assert.Equal(t, 1, times)
-		}
+		assert.Equal(t, "R-1 is free. is free.", got.Text)
+		assert.Empty(t, got.InDoubt)
+		assert.Len(t, s.looked, 2)
 	}
 }
