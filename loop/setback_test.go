@@ -12,38 +12,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 )
 
-// wall is a wall clock that can be set. What it was asked to wait for takes its time all the same.
-type wall struct {
-	mu  sync.Mutex
-	set time.Duration
-}
-
-func (c *wall) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return time.Now().Round(0).Add(c.set)
-}
-
-func (c *wall) After(d time.Duration) <-chan time.Time { return time.After(d) }
-
-func (c *wall) move(by time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.set += by
-}
-
 // setBack refuses the first three calls of each session, and sets the clock back a second after the first.
-func setBack(c *wall) loop.Model {
+func setBack(c *fixture.Wall) loop.Model {
 	var set sync.Once
 	var mu sync.Mutex
 	calls := map[string]int{}
 	return loop.ModelFunc(func(_ context.Context, r loop.Request) (message.Reply, error) {
-		set.Do(func() { time.AfterFunc(time.Second, func() { c.move(-2 * time.Hour) }) })
+		set.Do(func() { time.AfterFunc(time.Second, func() { c.Move(-2 * time.Hour) }) })
 		mu.Lock()
 		defer mu.Unlock()
 		if calls[r.Session]++; calls[r.Session] <= 3 {
@@ -60,7 +41,7 @@ func TestAPoolWaitsNoLongerAfterAClockWasSetBack(t *testing.T) {
 	for name, options := range map[string][]loop.Option{"limiter": nil, "no_limiter": {loop.WithLimiter(nil)}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := new(wall)
+				c := new(fixture.Wall)
 				p, err := loop.NewPool(loop.PoolConfig{Model: setBack(c), Options: append(options, loop.WithClock(c))})
 				require.NoError(t, err)
 				ctx, stop := context.WithCancel(t.Context())

@@ -1,7 +1,6 @@
 package limiter_test
 
 import (
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -9,43 +8,24 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/limit"
 	"github.com/retake-go/retake/limit/limiter"
 )
-
-// wall is a wall clock that can be set. What it was asked to wait for takes its time all the same.
-type wall struct {
-	mu  sync.Mutex
-	set time.Duration
-}
-
-func (c *wall) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return time.Now().Round(0).Add(c.set)
-}
-
-func (c *wall) After(d time.Duration) <-chan time.Time { return time.After(d) }
-
-func (c *wall) move(by time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.set += by
-}
 
 // A clock that is set back, before a call asks or while it waits, delays no call.
 func TestAClockThatIsSetBackDelaysNoCall(t *testing.T) {
 	for name, waits := range map[string]time.Duration{"before": 0, "meanwhile": time.Second} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := new(wall)
+				c := new(fixture.Wall)
 				l := newLimiter(t, limiter.Config{Clock: c, Limit: limit.Config{
 					Windows: []limit.Window{{Resource: "requests", Limit: 6, Period: time.Minute}},
 				}})
 				begun := time.Now()
 				for n := range 9 {
 					if n == 7 {
-						time.AfterFunc(waits, func() { c.move(-2 * time.Hour) })
+						time.AfterFunc(waits, func() { c.Move(-2 * time.Hour) })
 						synctest.Wait()
 					}
 					grant, err := l.Acquire(t.Context(), limiter.Ask{Scope: "x", Deadline: c.Now().Add(3 * time.Minute)})
@@ -61,13 +41,13 @@ func TestAClockThatIsSetBackDelaysNoCall(t *testing.T) {
 // The limiter's next time is by the clock, also after that was set back.
 func TestTheNextTimeIsByAClockThatWasSetBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := new(wall)
+		c := new(fixture.Wall)
 		l := newLimiter(t, limiter.Config{Clock: c, Limit: limit.Config{
 			Windows: []limit.Window{{Resource: "requests", Limit: 1, Period: time.Minute}},
 		}})
 		_, err := l.Acquire(t.Context(), limiter.Ask{Scope: "x"})
 		require.NoError(t, err)
-		c.move(-2 * time.Hour)
+		c.Move(-2 * time.Hour)
 		answered := make(chan limiter.Answer, 1)
 		_, known := l.Ask(limiter.Ask{Scope: "x"}, func(a limiter.Answer) { answered <- a })
 		require.False(t, known)

@@ -66,17 +66,7 @@ func isLeftInside(t *testing.T) {
 		store.left.Store(math.MaxInt64)
 		got, err := s.runIn(t, store)
 		require.NoError(t, err, "after write %d", n)
-		doubts := saying(got.Transcript, "not known")
-		if doubts == 0 {
-			assert.Equal(t, want.Text, got.Text, "after write %d", n)
-		}
-		assert.Len(t, got.InDoubt, doubts, "after write %d: what is in doubt inside is so outside", n)
-		assert.Equal(t, doubts, saying(got.Transcript, partly), "after write %d", n)
-		assert.Equal(t, want.Usage.InputTokens, got.Usage.InputTokens, "after write %d", n)
-		for key, times := range s.looked {
-			assert.Equal(t, 1, times, "after write %d", n)
-			assert.Contains(t, whole.looked, key, "after write %d", n)
-		}
+		s.toldAs(t, whole, want, got, n)
 		for _, id := range []string{"trip", "trip.1.1.1", "trip.1.1.2"} {
 			verifies(t, store.Store, id)
 			run, err := journal.Last(t.Context(), store.Store, id)
