@@ -429,6 +429,7 @@ func (p *process) adjustPolicy() error {
 	if !ok || reflect.DeepEqual(layer, *cmp.Or(p.adjusted, &policy.Layer{})) {
 		return nil
 	}
+	layer = layer.Clone() // the function may write into it later
 	p.adjusted = &layer
 	_, err := p.runner.Adjusted(p.now(), layer)
 	return err

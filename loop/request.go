@@ -35,7 +35,7 @@ func (p *process) makePrompt(m *machine.ModelCall) ([]machine.Effect, error) {
 	case err != nil:
 		return nil, &promptError{err}
 	}
-	add := talk.Printable(made.add)
+	add := message.Clone(talk.Printable(made.add))
 	if err := talk.Validate(add); err != nil {
 		return nil, fmt.Errorf("making the prompt: messages%w", err)
 	}
@@ -122,7 +122,7 @@ func (p *process) request(
 ) (reply message.Reply, left bool, err error) {
 	req := Request{
 		Session: p.s.ID(),
-		System:  m.System, Messages: p.copied(), Tools: p.cfg.Tools.All(),
+		System:  m.System, Messages: p.copied(m.Model), Tools: p.cfg.Tools.All(),
 		Output: p.cfg.Output, Model: m.Model, At: slices.Clone(m.At),
 		ToolChoice: m.ToolChoice, Stop: slices.Clone(m.Stop), MaxOutputTokens: m.MaxOutputTokens,
 	}
@@ -149,11 +149,11 @@ func (p *process) request(
 }
 
 // copied returns copies of the conversation for a model. Those of the request before are used again, unless
-// it changed them.
-func (p *process) copied() []message.Message {
+// that was to another model, which may have kept them, or they were changed.
+func (p *process) copied(model string) []message.Message {
 	said := p.runner.State().Shown()
-	if len(p.copies) > len(said) || !talk.Equal(p.copies, said[:len(p.copies)]) {
-		p.copies = nil
+	if p.copiedFor != model || len(p.copies) > len(said) || !talk.Equal(p.copies, said[:len(p.copies)]) {
+		p.copies, p.copiedFor = nil, model
 	}
 	p.copies = slices.Grow(p.copies, len(said)-len(p.copies))
 	for _, m := range said[len(p.copies):] {

@@ -29,8 +29,9 @@ type work struct {
 	broke, ending error
 	// exhaustion is that of the run's state, or nil.
 	exhaustion *machine.Question
-	// copies are those of the conversation that the last request had.
-	copies []message.Message
+	// copies are those of the conversation that the last request had, and copiedFor the name of its model.
+	copies    []message.Message
+	copiedFor string
 	// limits ends the calls that take too long, and the run at its deadline.
 	limits alarms
 }

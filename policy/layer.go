@@ -33,6 +33,9 @@ func (l *Layer) IsZero() bool {
 	return true
 }
 
+// Clone returns a copy that shares no memory with l.
+func (l Layer) Clone() Layer { return fields.Clone(l) }
+
 // Over returns l merged over below: a field that l sets wins. The result shares slices and maps with both.
 func (l Layer) Over(below Layer) Layer {
 	merged := below

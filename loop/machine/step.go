@@ -234,7 +234,7 @@ func (s *step) adjusted() error {
 // adjust merges a valid layer over the policy.
 func (st *State) adjust(l *policy.Layer) {
 	p := *st.Policy
-	p.Adjusted = l.Over(p.Adjusted)
+	p.Adjusted = l.Clone().Over(p.Adjusted) // whoever gave the layer may write into it later
 	st.Policy, st.policies = &p, policiesOf(&p)
 }
 
