@@ -11,11 +11,14 @@ import (
 
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/internal/fixture"
+	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/planner"
+	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
 )
 
@@ -64,6 +67,43 @@ func TestAnInterruptedCycleIsCountedToItsEnd(t *testing.T) {
 			assert.Equal(t, c.rounds, x.Cycle.Rounds)
 			assert.Equal(t, c.calls, calls)
 			assert.Equal(t, c.nudges, nudges)
+		})
+	}
+}
+
+// A model makes the same call natively and in its text, in turn. What the call returns is the same, also where
+// the journal has marks in place of results: those of JSON are texts.
+func TestACallIsTheSameInEveryFormOfReply(t *testing.T) {
+	type none struct{}
+	type paid struct {
+		OK bool `json:"ok"`
+	}
+	for name, pay := range map[string]*tool.Tool{
+		"text": tool.New("pay", "Pays.", func(context.Context, none) (string, error) { return "ok", nil }),
+		"JSON": tool.New("pay", "Pays.", func(context.Context, none) (paid, error) { return paid{true}, nil }),
+	} {
+		t.Run(name, func(t *testing.T) {
+			tools, err := tool.NewSet(pay)
+			require.NoError(t, err)
+			turns := 0
+			model := loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
+				if turns++; turns%2 == 0 {
+					return message.Reply{Text: `<tool_call>{"name": "pay", "arguments": {}}</tool_call>`, Finish: message.Stop}, nil
+				}
+				return message.Reply{Finish: message.ToolUse,
+					Calls: []message.Call{{ID: fmt.Sprint("c", turns), Name: "pay", Arguments: `{}`}}}, nil
+			})
+			all := []string{""}
+			j, err := journal.Open(t.Context(), new(looptest.Store), "order-42", journal.Settings{Redact: &journal.Redaction{
+				Tools: map[string]journal.ToolRedaction{"*": {Arguments: all, Result: all}}}})
+			require.NoError(t, err)
+			defer j.Close()
+			s, err := session.New(session.Config{Journal: j})
+			require.NoError(t, err)
+			_, err = fixture.Run(t.Context(), model, s, loop.Input{Prompt: "Go."}, loop.Config{Tools: tools})
+			require.ErrorIs(t, err, policy.ReasonNoProgress)
+			assert.Equal(t, 10, turns)
+			assert.False(t, j.Unfinished(), "the journal has the end")
 		})
 	}
 }

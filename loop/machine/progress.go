@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -175,12 +176,17 @@ func (s *step) isNews(c *BatchCall, said string) bool {
 	return true
 }
 
-// same returns the digest of a call and its answer.
+// same returns the digest of a call and its answer. A string is the same where the model gets its text and where
+// it gets its JSON: see [step.told].
 func (c *BatchCall) same() string {
-	if c.Status == callRepeated {
-		return c.digest(callAnswered, c.Was, c.Parts)
+	status, answer := c.Status, c.Answer
+	if status == callRepeated {
+		status, answer = callAnswered, c.Was
 	}
-	return c.digest(c.Status, c.Answer, c.Parts)
+	if text, is := textIn(json.RawMessage(answer)); is {
+		answer = text
+	}
+	return c.digest(status, answer, c.Parts)
 }
 
 // digest returns the digest of a call's tool and identity, and of an answer.
