@@ -37,35 +37,34 @@ type guarded struct {
 }
 
 func (g *guarded) Observe(ctx context.Context, n observe.Notice) {
-	if g.off.Load() {
-		return
-	}
-	OrElse(ctx, g.f, TelemetryFailed, func(ctx context.Context) (struct{}, error) {
-		g.to.Observe(ctx, n)
-		return struct{}{}, nil
-	}, func() struct{} { g.off.Store(true); return struct{}{} })
+	g.unlessOff(ctx, func() { g.to.Observe(ctx, n) })
 }
 
 // Begin forwards to the observer if it is an [observe.Tracer].
 func (g *guarded) Begin(ctx context.Context, w observe.Work) (context.Context, func(observe.WorkEnd)) {
 	t, ok := g.to.(observe.Tracer)
-	if !ok || g.off.Load() {
+	if !ok {
 		return ctx, nil
 	}
-	var end func(observe.WorkEnd)
-	inner := OrElse(ctx, g.f, TelemetryFailed, func(ctx context.Context) (inner context.Context, _ error) {
-		inner, end = t.Begin(ctx, w)
-		return inner, nil
-	}, func() context.Context { g.off.Store(true); return ctx })
-	return inner, func(e observe.WorkEnd) { g.end(ctx, end, e) }
+	inner, end := ctx, (func(observe.WorkEnd))(nil)
+	g.unlessOff(ctx, func() { inner, end = t.Begin(ctx, w) })
+	return inner, func(e observe.WorkEnd) {
+		if end != nil {
+			g.unlessOff(ctx, func() { end(e) })
+		}
+	}
 }
 
-func (g *guarded) end(ctx context.Context, end func(observe.WorkEnd), e observe.WorkEnd) {
-	if end == nil || g.off.Load() {
+// unlessOff tells the observer something, unless it has panicked before.
+func (g *guarded) unlessOff(ctx context.Context, tell func()) {
+	if g.off.Load() {
 		return
 	}
-	OrElse(ctx, g.f, TelemetryFailed, func(context.Context) (struct{}, error) {
-		end(e)
-		return struct{}{}, nil
-	}, func() struct{} { g.off.Store(true); return struct{}{} })
+	panicked := OrElse(ctx, g.f, TelemetryFailed, func(context.Context) (bool, error) {
+		tell()
+		return false, nil
+	}, func() bool { return true })
+	if panicked {
+		g.off.Store(true)
+	}
 }

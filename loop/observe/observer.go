@@ -104,33 +104,26 @@ type Notice struct {
 
 // NoticesOf returns the notices for an effect of the core. st is the state after its step. err is the Go
 // error behind a failure, or nil.
-func NoticesOf(st *machine.State, at time.Time, e machine.Effect, err error) []Notice {
+func NoticesOf(st *machine.State, at time.Time, e machine.Effect, err error) (all []Notice) {
 	switch e.Kind {
 	case machine.Decided:
-		all := decisionNotices(st.Session.ID(), at, e.Decision, err)
+		all = decisionNotices(e.Decision, err)
 		all[0].Usage, all[0].Cost = consumed(st, e.Decision)
-		return all
 	case machine.AskPerson:
-		return askNotices(st, at, e.Asks)
+		for n := range e.Asks { // those that stay open after an answer have had their notices
+			if a := &e.Asks[n]; a.At.Equal(at) {
+				all = append(all, Notice{Kind: Asked, Action: a.Tool, Ask: a})
+			}
+		}
 	case machine.AskSettled:
 		d := e.Settled
-		return []Notice{{Kind: Answered, CorrelationID: st.Session.ID(), At: at, Action: d.Ask.Tool,
-			Ask: &d.Ask, Settled: d}}
+		all = []Notice{{Kind: Answered, Action: d.Ask.Tool, Ask: &d.Ask, Settled: d}}
 	case machine.Stop:
-		n := endNotice(st.Session.ID(), at, e.Outcome, err)
-		n.Attempts = len(st.Attempts())
-		return []Notice{n}
+		all = []Notice{endNotice(e.Outcome, err)}
+		all[0].Attempts = len(st.Attempts())
 	}
-	return nil
-}
-
-// askNotices returns a notice for each new question. Those that stay open after an answer have had theirs.
-func askNotices(st *machine.State, at time.Time, asks []machine.Ask) (all []Notice) {
-	for n := range asks {
-		if a := &asks[n]; a.At.Equal(at) {
-			one := Notice{Kind: Asked, CorrelationID: st.Session.ID(), At: at, Action: a.Tool, Ask: a}
-			all = append(all, one)
-		}
+	for n := range all {
+		all[n].CorrelationID, all[n].At = st.Session.ID(), at
 	}
 	return all
 }
@@ -150,8 +143,8 @@ func consumed(st *machine.State, d *machine.Decision) (message.Usage, int64) {
 }
 
 // endNotice returns the notice of the end of a run.
-func endNotice(id string, at time.Time, o *machine.Outcome, err error) Notice {
-	n := Notice{Kind: Ended, CorrelationID: id, At: at, Reason: o.Reason, Totals: o.Totals}
+func endNotice(o *machine.Outcome, err error) Notice {
+	n := Notice{Kind: Ended, Reason: o.Reason, Totals: o.Totals}
 	if o.OK || o.Degraded {
 		return n
 	}
@@ -164,10 +157,10 @@ func endNotice(id string, at time.Time, o *machine.Outcome, err error) Notice {
 }
 
 // decisionNotices returns the notices for a decision: see [NoticesOf].
-func decisionNotices(id string, at time.Time, d *machine.Decision, err error) []Notice {
+func decisionNotices(d *machine.Decision, err error) []Notice {
 	n := Notice{
-		Kind: AttemptEnded, CorrelationID: id, At: at, Action: d.Action, Plane: d.Plane, Attempt: d.Attempt,
-		MaxAttempts: d.MaxAttempts, Class: d.Class, Reason: d.Reason, Delay: d.Delay,
+		Kind: AttemptEnded, Action: d.Action, Plane: d.Plane, Attempt: d.Attempt, MaxAttempts: d.MaxAttempts,
+		Class: d.Class, Reason: d.Reason, Delay: d.Delay,
 	}
 	if d.Class != "" {
 		n.Err = err

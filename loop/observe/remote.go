@@ -2,7 +2,7 @@ package observe
 
 import (
 	"context"
-	"sync"
+	"sync/atomic"
 )
 
 // RemoteCall is a call of another server that a tool makes, such as one of MCP. Unknown members are empty.
@@ -12,34 +12,16 @@ type RemoteCall struct {
 	Protocol, Version, Method, SessionID, Transport string
 }
 
+// remoteKey is the key of a tool's [latestCall].
 type remoteKey struct{}
 
-// remoteCall has the latest call of a tool.
-type remoteCall struct {
-	mu     sync.Mutex
-	latest *RemoteCall
-}
-
-func withRemote(ctx context.Context) (context.Context, *remoteCall) {
-	c := &remoteCall{}
-	return context.WithValue(ctx, remoteKey{}, c), c
-}
-
-func (c *remoteCall) get() *RemoteCall {
-	if c == nil {
-		return nil
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.latest
-}
+// latestCall has the latest call that a tool made.
+type latestCall = atomic.Pointer[RemoteCall]
 
 // Calls notes the call that a tool makes, for the tracers of its run: see [WorkEnd]. ctx is the tool's.
 // Without a tracer it does nothing. The latest call counts.
 func Calls(ctx context.Context, r RemoteCall) {
-	if c, ok := ctx.Value(remoteKey{}).(*remoteCall); ok {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.latest = &r
+	if latest, ok := ctx.Value(remoteKey{}).(*latestCall); ok {
+		latest.Store(&r)
 	}
 }

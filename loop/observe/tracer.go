@@ -115,9 +115,9 @@ func TracersOf(all []Observer) (tracers Tracers) {
 // Begin reports that work begins, and recovers panics. It returns a context with the values of the tracers,
 // of which only the values may be used, and a function that reports the end of the work.
 func (all Tracers) Begin(ctx context.Context, w Work) (values context.Context, end func(WorkEnd)) {
-	var remote *remoteCall
+	var remote latestCall
 	if len(all) > 0 && w.Kind == WorkTool {
-		ctx, remote = withRemote(ctx)
+		ctx = context.WithValue(ctx, remoteKey{}, &remote)
 	}
 	ends := make([]func(WorkEnd), len(all))
 	for n, t := range all {
@@ -127,7 +127,7 @@ func (all Tracers) Begin(ctx context.Context, w Work) (values context.Context, e
 		if e.At.Before(w.At) {
 			e.At = w.At
 		}
-		e.Remote = remote.get()
+		e.Remote = remote.Load()
 		for _, end := range slices.Backward(ends) {
 			told(end, e)
 		}
