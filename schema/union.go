@@ -31,7 +31,7 @@ func (f *collector) reduce(rule string, refused []failure, ends []int) []failure
 		from, total = end, total+len(all[n])
 	}
 	if !f.spend(2 * total) {
-		return refused[:1] // what is told does not matter then
+		return nil // all that is told is that the budget is spent
 	}
 	isNone := func(list []failure) bool { return len(list) == 1 && list[0].rule == "false" && list[0].isOf(f.v) }
 	if some := slices.DeleteFunc(slices.Clone(all), isNone); len(some) > 0 && len(some) < len(all) {
@@ -50,7 +50,7 @@ func (f *collector) reduce(rule string, refused []failure, ends []int) []failure
 		return []failure{*whole}
 	}
 	if !f.spend(len(meant) * len(meant) / patternSteps) {
-		return refused[:1]
+		return nil
 	}
 	best, settled := nearest(meant)
 	if settled {

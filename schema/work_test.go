@@ -307,6 +307,26 @@ func TestABudgetIsShared(t *testing.T) {
 	assert.Empty(t, s.Check(doc), "a check without a budget has one of its own")
 }
 
+// A budget may end anywhere in a check: where stop reports true, for example. The check says so.
+func TestABudgetEndsAnywhere(t *testing.T) {
+	for schemaText, doc := range map[string]string{
+		`{"anyOf":[{"const":1}]}`:                                        `2`,
+		`{"oneOf":[{"anyOf":[{"enum":["a"]}]}]}`:                         `"b"`,
+		`{"anyOf":[{"required":["a"]},{"minProperties":2}]}`:             `{"b":1}`,
+		`{"items":{"oneOf":[{"type":"string"},{"items":{"not":{}}}]}}`:   `[1,[2],"x"]`,
+		`{"properties":{"a":{"$ref":"#"}},"additionalProperties":false}`: `{"a":{"a":{"b":1}}}`,
+	} {
+		s := compile(t, schemaText)
+		for left := range schema.WorkOf(s, []byte(doc)) {
+			b := schema.NewBudget()
+			b.Read((schema.MaxWork - left) * 16)
+			issues := read(s, b, []byte(doc))
+			require.Len(t, issues, 1, "%s: %d left", schemaText, left)
+			assert.Equal(t, fault.RuleWork, issues[0].Rule, "%s: %d left", schemaText, left)
+		}
+	}
+}
+
 // A schema that refers to itself for the same value says nothing. Such a reference fails, as in the library.
 func TestReferencesInACircle(t *testing.T) {
 	s := compile(t, `{"anyOf":[{"$ref":"#"},{"type":"null"}]}`)
