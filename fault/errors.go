@@ -107,5 +107,6 @@ type Sealed interface {
 // Bounded returns err, unless the tree of errors that it wraps is endless or has more than 256: then it
 // returns an error with the same text, in which errors.Is and errors.As find the first 256. On an error that
 // wraps itself the two would never return. The errors of models, tools and other user code are bounded before
-// anything looks into them; an engine or adapter bounds what it is given. Nil stays nil.
+// anything looks into them; an engine or adapter bounds what it is given. Nil stays nil; in place of a nil
+// pointer that is an error it returns an error that names its type.
 func Bounded(err error) error { return chain.Bounded(err) }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -160,4 +161,30 @@ func toolError(t *testing.T, says func() error) error {
 	require.NoError(t, err)
 	require.Len(t, r.ToolFailures, 1)
 	return r.ToolFailures[0].Err
+}
+
+// A function that returns the nil of its own error type as an error has returned an error. Whatever does so, the
+// error at the end names the type, and nothing panics.
+func TestANilPointerThatIsAnErrorIsNamed(t *testing.T) {
+	for _, err := range []error{(*fault.ToolValidationError)(nil), (*fault.ProviderError)(nil), (*fault.ReducerError)(nil),
+		(*loop.RetryExhaustedError)(nil), (*os.PathError)(nil)} {
+		want := fmt.Sprintf("the error is a nil %T: return nil itself, which has no type, if there is none", err)
+		name := fmt.Sprintf("%T", err)
+		for way, s := range map[string]*session.Session{"do": newSession(t), "do, alone": nil} {
+			calls := 0
+			_, ended := loop.Do(t.Context(), s, loop.ToolCall("pay"), func(context.Context, loop.Attempt) (int, error) { calls++; return 0, err })
+			require.ErrorContains(t, ended, want, name+" "+way)
+			assert.Equal(t, 1, calls)
+		}
+		_, ended := fixture.Run(t.Context(), looptest.NewModel(looptest.Fail(err)), newSession(t), loop.Input{Prompt: "Go."}, loop.Config{})
+		require.ErrorContains(t, ended, want, name+" model")
+		require.EqualError(t, toolError(t, func() error { return err }), want, name)
+		plan := planner.PlannerFunc(func(context.Context, planner.Question) (machine.Plan, error) { return machine.Plan{}, err })
+		_, ended = fixture.Run(t.Context(), looptest.NewModel(looptest.Fail(errNoKey)), newSession(t), loop.Input{Prompt: "Go."}, loop.Config{}, loop.WithPlanner(plan))
+		require.ErrorContains(t, ended, want, name+" planner")
+		_ = fault.ClassifyError(err)
+		_ = ratelimit.OfError(err)
+		assert.True(t, agent.Envelope(loop.Result{}, err).IsError(), name)
+		assert.True(t, result.FromError[string](err).IsError(), name)
+	}
 }

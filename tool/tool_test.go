@@ -90,10 +90,7 @@ type sly struct{ error }
 func (sly) Failure() fault.Failure { panic("a nil pointer within") }
 
 func TestInvokeContainsErrorsThatPanic(t *testing.T) {
-	for _, err := range []error{
-		(*fault.ProviderError)(nil), (*tool.FailedError)(nil), (*fault.ToolValidationError)(nil), (*net.OpError)(nil),
-		sly{errors.New("odd")}, fmt.Errorf("booking: %w", sly{errors.New("odd")}),
-	} {
+	for _, err := range []error{sly{errors.New("odd")}, fmt.Errorf("booking: %w", sly{errors.New("odd")}), errors.Join((*net.OpError)(nil))} {
 		out := bookWith(func(context.Context, booking) (receipt, error) { return receipt{}, err }).Invoke(context.Background(), []byte(good))
 		var p *fault.PanicError
 		require.ErrorAs(t, out.Err, &p, "%T", err)
@@ -117,7 +114,7 @@ type endless struct{}
 func (e endless) Error() string { panic(e) }
 
 func TestInvokeContainsPanicsOfErrorsThatPanic(t *testing.T) {
-	for _, err := range []error{sly{errors.New("odd")}, endless{}, fmt.Errorf("booking: %w", sly{errors.New("odd")}), (*net.OpError)(nil)} {
+	for _, err := range []error{sly{errors.New("odd")}, endless{}, fmt.Errorf("booking: %w", sly{errors.New("odd")}), errors.Join((*net.OpError)(nil))} {
 		for name, end := range map[string]func(context.Context, booking) (receipt, error){
 			"panics":  func(context.Context, booking) (receipt, error) { panic(err) },
 			"returns": func(context.Context, booking) (receipt, error) { return receipt{}, err },
@@ -133,6 +130,13 @@ func TestInvokeContainsPanicsOfErrorsThatPanic(t *testing.T) {
 				assert.False(t, other, "%s %T", name, err)
 			}, "%s %T", name, err)
 		}
+	}
+}
+
+func TestANilPointerThatAToolReturnsAsAnErrorIsNamed(t *testing.T) {
+	for _, err := range []error{(*fault.ProviderError)(nil), (*tool.FailedError)(nil), (*fault.ToolValidationError)(nil), (*net.OpError)(nil)} {
+		out := bookWith(func(context.Context, booking) (receipt, error) { return receipt{}, err }).Invoke(context.Background(), []byte(good))
+		require.EqualError(t, out.Err, fmt.Sprintf("the error is a nil %T: return nil itself, which has no type, if there is none", err))
 	}
 }
 
