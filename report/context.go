@@ -24,7 +24,7 @@ var cutWords = []struct {
 func (r *run) shortened(ev *machine.Event) entry { return r.cut(ev.Cut) }
 
 // cut makes the entry of a prompt that was made shorter.
-func (r *run) cut(c *machine.CutPlan) entry {
+func (r *run) cut(c *projection.CutPlan) entry {
 	if len(c.Cuts) == 0 && c.Summarise == nil {
 		return entry{Kind: shortened}.says("nothing can be left out")
 	}

@@ -36,20 +36,6 @@ const (
 	windowInstead summaryUse = "window"
 )
 
-// CutPlan is how a prompt was made shorter. It is an input of the machine, so that nothing depends on texts
-// that a journal may leave out.
-type CutPlan struct {
-	// Cuts are the new cuts, in order. Each takes the place of those that it covers.
-	Cuts []projection.Cut `json:"cuts,omitempty"`
-	// Freed is the number of bytes that the cuts take away, Size the prompt's size with them, and Goal the
-	// wanted size.
-	Freed int `json:"freed,omitempty"`
-	Size  int `json:"size"`
-	Goal  int `json:"goal,omitempty"`
-	// Summarise are the messages that have to be summed up to come closer to the goal, or nil.
-	Summarise *projection.Span `json:"summarise,omitempty"`
-}
-
 // SummaryRun asks for a summary of messages of the transcript. Goal, Freed and Tokens are those of
 // [ShortenRun].
 type SummaryRun struct {
@@ -64,14 +50,7 @@ func (st State) Shown() []message.Message { return projection.Apply(st.Transcrip
 
 // Span returns messages of the transcript as prompts show them.
 func (st State) Span(of projection.Span) []message.Message {
-	var inside []projection.Cut
-	for _, c := range st.Cuts {
-		if c.From >= of.From && c.To <= of.To {
-			c.From, c.To = c.From-of.From, c.To-of.From
-			inside = append(inside, c)
-		}
-	}
-	return projection.Apply(st.Transcript()[of.From:of.To], inside)
+	return projection.ApplyTo(st.Transcript(), st.Cuts, of)
 }
 
 // keepTurn records what became of a reply and its answers, which are the messages from index start on.
@@ -115,38 +94,34 @@ func (c *BatchCall) began() bool {
 
 // PlanCuts plans what prompts leave out from now on: the answer to a shorten effect. It is a pure function of
 // the state.
-func (st State) PlanCuts() CutPlan {
-	in := st.cutInput()
-	if in.Goal = st.kept.Shorten.Goal; in.Goal == 0 {
-		in.Goal = int(percentOf(int64(projection.Bytes(st.Shown())), st.kept.Shorten.Percent))
+func (st State) PlanCuts() projection.CutPlan {
+	asked := st.kept.Shorten
+	in := st.cutInput(asked.Goal)
+	if in.Goal == 0 {
+		in.Goal = int(percentOf(int64(projection.Bytes(st.Shown())), asked.Percent))
 	}
 	if n := slices.Index(in.Steps, policy.Summarise); n >= 0 {
-		switch in.Steps = slices.Clone(in.Steps); st.kept.Shorten.Summaries {
+		switch in.Steps = slices.Clone(in.Steps); asked.Summaries {
 		case windowInstead:
 			in.Steps[n] = policy.Window
 		case "":
 			in.Steps = slices.Delete(in.Steps, n, n+1)
 		}
 	}
-	return st.cutPlan(projection.Plan(in), in.Goal)
+	return projection.Plan(in)
 }
 
 // PlanSummary plans which messages a summary replaces: a part of the answer to a summarise effect.
-func (st State) PlanSummary(text string) CutPlan {
-	return st.cutPlan(projection.Summary(st.cutInput(), st.kept.Summary.Span, text), st.kept.Summary.Goal)
+func (st State) PlanSummary(text string) projection.CutPlan {
+	made := projection.Summary(st.cutInput(0), st.kept.Summary.Span, text)
+	made.Goal = st.kept.Summary.Goal
+	return made
 }
 
-func (st *State) cutPlan(made projection.Result, goal int) CutPlan {
-	fresh := slices.DeleteFunc(slices.Clone(made.Cuts),
-		func(c projection.Cut) bool { return slices.Contains(st.Cuts, c) })
-	return CutPlan{Cuts: fresh, Freed: made.Freed, Goal: goal, Summarise: made.Summarise,
-		Size: projection.Bytes(projection.Apply(st.Transcript(), made.Cuts))}
-}
-
-// cutInput is what cuts are planned from, without a goal.
-func (st *State) cutInput() projection.Input {
+// cutInput is what cuts are planned from.
+func (st *State) cutInput(goal int) projection.Input {
 	return projection.Input{
-		Said: st.Transcript(), Turns: st.turns.From(0), Cuts: st.Cuts,
+		Said: st.Transcript(), Turns: st.turns.From(0), Cuts: st.Cuts, Goal: goal,
 		Own:   projection.Span{From: max(st.Began-1, 0), To: st.Began},
 		Steps: st.Policy.Context.Order(), Keep: st.Policy.Context.Newest(),
 	}
@@ -223,7 +198,7 @@ func (s *step) shortened() error {
 }
 
 // remeasure reduces the projected size of a prompt by the share that was cut.
-func (s *step) remeasure(tokens int64, cut *CutPlan) {
+func (s *step) remeasure(tokens int64, cut *projection.CutPlan) {
 	if tokens > 0 && cut.Freed > 0 {
 		left := percentOf(tokens, int(100*int64(cut.Size)/(int64(cut.Size)+int64(cut.Freed))))
 		s.kept.Estimate = nil
@@ -287,7 +262,7 @@ func (s *step) summarised() error {
 }
 
 // cut adds the new cuts of a plan.
-func (s *step) cut(made *CutPlan) error {
+func (s *step) cut(made *projection.CutPlan) error {
 	if len(made.Cuts) == 0 {
 		return nil
 	}

@@ -88,9 +88,9 @@ type Event struct {
 	// Response is a person's answer.
 	Response *Response `json:"response,omitempty"`
 	// Said is a user's message.
-	Said    *Said    `json:"said,omitempty"`
-	Cut     *CutPlan `json:"cut,omitempty"`
-	Summary *Summary `json:"summary,omitempty"`
+	Said    *Said               `json:"said,omitempty"`
+	Cut     *projection.CutPlan `json:"cut,omitempty"`
+	Summary *Summary            `json:"summary,omitempty"`
 	// RateLimit is what the error says of rate limits, or nil; only for CallFailed. Those of [ToolEnd] and
 	// [Try] are with them.
 	RateLimit *ratelimit.State `json:"rate_limit,omitempty" redact:"keep"`

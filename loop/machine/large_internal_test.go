@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/retake-go/retake/internal/seq"
+	"github.com/retake-go/retake/loop/projection"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 )
@@ -21,6 +22,6 @@ func TestSharesOfLargePromptsAreExact(t *testing.T) {
 	assert.Equal(t, size/10*9, st.PlanCuts().Goal)
 
 	s := &step{State: &st}
-	s.remeasure(1000, &CutPlan{Size: size, Freed: size})
+	s.remeasure(1000, &projection.CutPlan{Size: size, Freed: size})
 	assert.EqualValues(t, 500, st.Prompt.Usage.InputTokens)
 }

@@ -23,12 +23,17 @@ type Cut struct {
 // Apply returns the messages of a prompt: the conversation with its cuts, which are in order and do not
 // overlap. What lies outside the conversation is ignored. If there are no cuts, it returns said itself.
 func Apply(said []message.Message, cuts []Cut) []message.Message {
+	return ApplyTo(said, cuts, Span{To: len(said)})
+}
+
+// ApplyTo is [Apply] for a range of the conversation. It ignores cuts that are not within the range.
+func ApplyTo(said []message.Message, cuts []Cut, of Span) []message.Message {
 	if len(cuts) == 0 {
-		return said
+		return said[of.From:of.To]
 	}
-	shown, at := make([]message.Message, 0, len(said)), 0
+	shown, at := make([]message.Message, 0, of.To-of.From), of.From
 	for _, c := range cuts {
-		if c.From < at || c.To > len(said) || c.To <= c.From {
+		if c.From < at || c.To > of.To || c.To <= c.From {
 			continue
 		}
 		shown = append(shown, said[at:c.From]...)
@@ -40,7 +45,7 @@ func Apply(said []message.Message, cuts []Cut) []message.Message {
 			shown = append(shown, message.Message{Role: message.User, Text: c.Text})
 		}
 	}
-	return append(shown, said[at:]...)
+	return append(shown, said[at:of.To]...)
 }
 
 // Cover returns cuts and fresh ones in order, without the cuts that a fresh one covers. Fresh ones must not

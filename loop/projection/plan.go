@@ -31,20 +31,24 @@ type Span struct {
 	To   int `json:"to"`
 }
 
-// Result is what was planned.
-type Result struct {
-	// Cuts are all cuts from now on. They are those of the input if nothing was gained.
-	Cuts []Cut
-	// Freed is the number of bytes that the new cuts take away; never below 0.
-	Freed int
-	// Summarise are the messages that have to be summed up to go on, or nil: see [Summary].
-	Summarise *Span
+// CutPlan is how a prompt is made shorter. It is an event of a run, so that nothing depends on texts that a
+// journal may leave out. Its JSON form is recorded.
+type CutPlan struct {
+	// Cuts are the new cuts, in order. Each takes the place of those that it covers: see [Cover].
+	Cuts []Cut `json:"cuts,omitempty"`
+	// Freed is the number of bytes that the cuts take away; never below 0. Size is the size of the prompt with
+	// them, and Goal the wanted size.
+	Freed int `json:"freed,omitempty"`
+	Size  int `json:"size"`
+	Goal  int `json:"goal,omitempty"`
+	// Summarise are the messages that have to be summed up to come closer to the goal, or nil: see [Summary].
+	Summarise *Span `json:"summarise,omitempty"`
 }
 
 // Plan plans cuts that make a prompt as short as the goal, by the steps in their order. They may free less,
 // or nothing. Each step begins with the oldest turns and stops at the goal, except that folding takes all
 // that can be folded, because the prompt changes at the oldest one anyway.
-func Plan(in Input) Result {
+func Plan(in Input) CutPlan {
 	p := newPlanner(in)
 	for _, step := range in.Steps {
 		if p.size <= in.Goal {
@@ -60,13 +64,13 @@ func Plan(in Input) Result {
 		case policy.Summarise:
 			for _, r := range p.oldest() {
 				if p.shown(r.span()) > leastSummed {
-					return Result{Cuts: p.cuts, Freed: p.was - p.size, Summarise: new(r.span())}
+					return p.made(new(r.span()))
 				}
 			}
 		}
 		p.settle()
 	}
-	return Result{Cuts: p.cuts, Freed: p.was - p.size}
+	return p.made(nil)
 }
 
 // leastSummed is the smallest size of messages, in bytes, that is worth a summary.
@@ -74,7 +78,7 @@ const leastSummed = 2048
 
 // Summary plans the cut for the summary that a plan of the same input asked for. It frees nothing if the
 // summary is longer than what it replaces.
-func Summary(in Input, of Span, text string) Result {
+func Summary(in Input, of Span, text string) CutPlan {
 	p := newPlanner(in)
 	from, _ := slices.BinarySearchFunc(p.parts, of.From,
 		func(q part, at int) int { return cmp.Compare(q.From, at) })
@@ -85,7 +89,7 @@ func Summary(in Input, of Span, text string) Result {
 	p.take(Cut{Step: policy.Summarise, From: of.From, To: of.To,
 		Text: summarised(of.To-of.From, text, p.parts[from:to], p.room())})
 	p.settle()
-	return Result{Cuts: p.cuts, Freed: p.was - p.size}
+	return p.made(nil)
 }
 
 // planner makes cuts.
@@ -113,6 +117,12 @@ func newPlanner(in Input) *planner {
 	return p
 }
 
+// made returns the plan, with the messages that have to be summed up to go on, or nil.
+func (p *planner) made(summarise *Span) CutPlan {
+	fresh := slices.DeleteFunc(slices.Clone(p.cuts), func(c Cut) bool { return slices.Contains(p.Cuts, c) })
+	return CutPlan{Cuts: fresh, Freed: p.was - p.size, Size: p.size, Goal: p.Goal, Summarise: summarise}
+}
+
 // stays reports whether a part always stays: the messages that began the run, and those of the system.
 func (p *planner) stays(q *part) bool {
 	return q.From < p.Own.To && q.To > p.Own.From || p.Said[q.From].Role == message.System
@@ -134,22 +144,12 @@ func (p *planner) gone(s Span) bool {
 }
 
 // shown returns the size of a range as the prompt shows it.
-func (p *planner) shown(s Span) (n int) {
-	at := s.From
-	for _, c := range p.cuts[p.after(s.From):] {
-		if c.To > s.To {
-			break
-		}
-		n += Bytes(p.Said[at:c.From]) + p.sizeOf(&c)
-		at = c.To
-	}
-	return n + Bytes(p.Said[at:s.To])
+func (p *planner) shown(s Span) int {
+	return Bytes(ApplyTo(p.Said, p.cuts[p.after(s.From):p.after(s.To)], s))
 }
 
 // sizeOf returns the size of what takes the place of a cut.
-func (p *planner) sizeOf(c *Cut) int {
-	return Bytes(Apply(p.Said[c.From:c.To], []Cut{{Step: c.Step, To: c.To - c.From, Text: c.Text}}))
-}
+func (p *planner) sizeOf(c *Cut) int { return Bytes(ApplyTo(p.Said, []Cut{*c}, Span{c.From, c.To})) }
 
 // take makes a cut if the prompt gets shorter by it.
 func (p *planner) take(c Cut) {

@@ -109,15 +109,24 @@ func rules(r *rand.Rand) (steps []policy.ContextStep, keep int) {
 func (t *talk) cut(cuts []projection.Cut, steps []policy.ContextStep, keep, goal int) []projection.Cut {
 	in := projection.Input{Said: t.said, Turns: t.turns, Cuts: cuts, Own: t.own, Steps: steps, Keep: keep, Goal: goal}
 	made := projection.Plan(in)
-	if in.Cuts = made.Cuts; made.Summarise != nil {
-		made = projection.Summary(in, *made.Summarise, "They \"talked\".")
-		in.Cuts = made.Cuts
+	if in.Cuts = t.with(cuts, made); made.Summarise != nil {
+		in.Cuts = t.with(in.Cuts, projection.Summary(in, *made.Summarise, "They \"talked\"."))
 		in.Steps = slices.DeleteFunc(slices.Clone(steps), func(s policy.ContextStep) bool {
 			return s == policy.Summarise
 		})
-		made = projection.Plan(in)
+		in.Cuts = t.with(in.Cuts, projection.Plan(in))
 	}
-	return made.Cuts
+	return in.Cuts
+}
+
+// with returns all cuts after a plan, whose sizes must be those of the prompts.
+func (t *talk) with(cuts []projection.Cut, made projection.CutPlan) []projection.Cut {
+	all := projection.Cover(cuts, made.Cuts)
+	was, now := projection.Bytes(projection.Apply(t.said, cuts)), projection.Bytes(projection.Apply(t.said, all))
+	if made.Size != now || made.Freed != was-now {
+		panic(fmt.Sprintf("the plan says %d bytes of %d, and there are %d", made.Size, made.Size+made.Freed, now))
+	}
+	return all
 }
 
 // cases returns the number of random conversations: RETAKE_CASES in hundreds.
