@@ -130,6 +130,7 @@ func TestASummaryTakesThePlaceOfOldTurns(t *testing.T) {
 	assert.EqualValues(t, 5*(asked-1)+3, r.Usage.InputTokens)
 	assert.Equal(t, []string{"a summary failed, and older messages are left out without one: no"}, r.Warnings)
 	assert.Contains(t, fmt.Sprint(m.last), `A model summed them up: "SUMMARY`)
+	assert.Regexp(t, `A model summed them up: [^\]]* returned "`, fmt.Sprint(m.last), "the newest say what they returned")
 }
 
 // A summary that is as long as what it takes the place of has failed, too.

@@ -113,9 +113,8 @@ func (st State) PlanCuts() projection.CutPlan {
 
 // PlanSummary plans which messages a summary replaces: a part of the answer to a summarise effect.
 func (st State) PlanSummary(text string) projection.CutPlan {
-	made := projection.Summary(st.cutInput(0), st.kept.Summary.Span, text)
-	made.Goal = st.kept.Summary.Goal
-	return made
+	asked := st.kept.Summary
+	return projection.Summary(st.cutInput(asked.Goal), asked.Span, text)
 }
 
 // cutInput is what cuts are planned from.
