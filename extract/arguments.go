@@ -97,10 +97,7 @@ func (p *parse) key(n int) []byte { return p.unquoted(p.keyOf(n)) }
 
 // unquoted is the content of a JSON string that the reader wrote.
 func (p *parse) unquoted(quoted []byte) []byte {
-	switch {
-	case len(quoted) < 2:
-		return nil
-	case bytes.IndexByte(quoted, '\\') < 0:
+	if bytes.IndexByte(quoted, '\\') < 0 {
 		return quoted[1 : len(quoted)-1]
 	}
 	p.said, _ = jsontext.AppendUnquote(p.said[:0], quoted) // cannot fail: the reader has written it

@@ -46,7 +46,7 @@ type reader struct {
 func (r *reader) start(src string, pos, end int) {
 	*r = reader{src: src, pos: pos, end: end, limit: pos + MaxBytes, left: MaxValues, nodes: r.nodes,
 		out: r.out[:0], said: r.said[:0], repairs: r.repairs[:0], odd: -1}
-	r.none()
+	r.clear()
 }
 
 func (r *reader) fail(rule string, offset int) bool {
@@ -130,20 +130,14 @@ func (r *reader) settled(n int) int {
 	if n == 0 || !r.outline {
 		return n
 	}
-	r.count = n
+	r.all = r.all[:n]
 	return 0
 }
 
 // jsonOf is what was written of node n, keyOf the name of member n as it was written.
 func (r *reader) jsonOf(n int) []byte { return r.out[r.at(n).from:r.at(n).to] }
 
-func (r *reader) keyOf(n int) []byte {
-	m := r.at(n)
-	if m.name == 0 {
-		return nil
-	}
-	return r.out[m.name : m.from-1]
-}
+func (r *reader) keyOf(n int) []byte { return r.out[r.at(n).name : r.at(n).from-1] }
 
 // minFree is the free memory for what is written of a value, in bytes.
 const minFree = 64

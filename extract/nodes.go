@@ -33,25 +33,22 @@ type node struct {
 // 32 bits.
 const maxText = 256 << 20
 
-// nodes are the nodes of a literal, in blocks, so that none is copied when there are more. Node 0 is none.
-type nodes struct {
-	blocks [][]node
-	count  int
-}
+// nodes are the nodes of a literal. Node 0 is none.
+type nodes struct{ all []node }
 
-// A text of brackets has many literals of a few nodes, so the first block is small.
-const (
-	firstNodes = 16
-	blockNodes = 1024
-)
+// firstNodes is the room that is made at once, as most literals have no more nodes.
+const firstNodes = 16
 
-func (s *nodes) at(n int) *node {
-	if n < firstNodes {
-		return &s.blocks[0][n]
+// clear leaves only node 0. It reuses the memory of an earlier literal.
+func (s *nodes) clear() {
+	if s.all == nil {
+		s.all = make([]node, 1, firstNodes)
 	}
-	n -= firstNodes
-	return &s.blocks[1+n/blockNodes][n%blockNodes]
+	s.all = s.all[:1]
 }
+
+// at is node n. It lasts until another is added.
+func (s *nodes) at(n int) *node { return &s.all[n] }
 
 // kind is that of node n, child its first child, next the child after it, begin where it begins in the text.
 func (s *nodes) kind(n int) kind { return s.at(n).kind }
@@ -69,17 +66,6 @@ func (s *nodes) children(n int) iter.Seq[int] {
 
 // add adds a node and returns its number.
 func (s *nodes) add(of node) int {
-	n := s.count
-	if s.count++; len(s.blocks) == 0 {
-		s.blocks = append(s.blocks, make([]node, firstNodes))
-	} else if 1+(n-firstNodes)/blockNodes == len(s.blocks) && n >= firstNodes {
-		s.blocks = append(s.blocks, make([]node, blockNodes))
-	}
-	*s.at(n) = of
-	return n
-}
-
-func (s *nodes) none() {
-	s.count = 0
-	s.add(node{})
+	s.all = append(s.all, of)
+	return len(s.all) - 1
 }

@@ -73,46 +73,28 @@ func (r *reader) namedTags(around string) (some bool, end int) {
 		r.ends(r.pos)
 		return false, r.stop()
 	}
-	r.out = append(r.out, '{')
-	var seen names
-	for end = r.pos + length; ; some = true {
-		r.pos = skipSpace(r.src, r.pos)
-		if r.pos == end {
-			r.pos += len(closer)
-			r.out[len(r.out)-1] = '}'
-			return some, end
-		}
-		at, from := r.pos, len(r.out)
-		name, value := r.namedTag(end)
-		if r.fault != nil || !r.quote(name, at) {
-			return some, end
-		}
-		if r.isNamed(&seen, span{int32(from), int32(len(r.out))}) {
-			r.fail(fault.RuleDuplicateKey, at)
-			return some, end
-		}
-		r.out = append(r.out, ':')
-		if !r.quote(r.src[value.start:value.end], value.start) {
-			return some, end
-		}
-		r.out = append(r.out, ',')
+	end = r.pos + length
+	some, closed := r.tags(func() bool { return r.pos == end },
+		func() (piece, bool) { return r.namedTag(end) })
+	if closed {
+		r.pos += len(closer)
 	}
+	return some, end
 }
 
 // namedTag reads a tag and the text up to its end, which is before an offset. The tag may not be in itself.
-func (r *reader) namedTag(before int) (name string, value piece) {
+func (r *reader) namedTag(before int) (value piece, ok bool) {
 	at := r.pos
-	if name = plainTag(r.src, at); name == "" {
-		r.unexpected()
-		return "", value
+	name := plainTag(r.src, at)
+	if name == "" {
+		return value, r.unexpected()
 	}
 	value.start = at + len("<>") + len(name)
 	length := strings.Index(r.src[value.start:before], "</"+name+">")
 	if length < 0 || strings.Contains(r.src[value.start:value.start+length], "<"+name+">") {
-		r.fail(fault.RuleSyntax, at)
-		return "", value
+		return value, r.fail(fault.RuleSyntax, at)
 	}
 	value.end = value.start + length
 	r.pos = value.end + len("</>") + len(name)
-	return name, r.withoutLayout(value)
+	return r.withoutLayout(value), r.quote(name, at)
 }

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/retake-go/retake/fault"
@@ -10,31 +11,36 @@ import (
 // <parameter=a>1</parameter>, <parameter name="a">1</parameter>, or
 // <arg_key>a</arg_key><arg_value>1</arg_value>. Their JSON is an object of strings.
 func (r *reader) tagged(around string) bool {
+	_, ok := r.tags(func() bool { return r.closes(around) },
+		func() (piece, bool) { return r.argument(around) })
+	return ok
+}
+
+// tags reads arguments in tags as an object of strings, up to the closing tag at which ends is true. argument
+// reads one, writes its name, and returns the place of its value. some reports whether any was read.
+func (r *reader) tags(ends func() bool, argument func() (piece, bool)) (some, ok bool) {
 	r.out = append(r.out, '{')
 	var seen names
-	for {
+	for ; ; some = true {
 		r.pos = skipSpace(r.src, r.pos)
-		if r.pos >= r.stop() {
-			return r.ends(r.pos)
-		}
-		if r.closes(around) {
-			if r.out[len(r.out)-1] == ',' {
-				r.out = r.out[:len(r.out)-1]
-			}
-			r.out = append(r.out, '}')
-			return true
+		switch {
+		case r.pos >= r.stop():
+			return some, r.ends(r.pos)
+		case ends():
+			r.out = append(bytes.TrimSuffix(r.out, []byte{','}), '}')
+			return some, true
 		}
 		at, from := r.pos, len(r.out)
-		value, ok := r.argument(around)
+		value, ok := argument()
 		if !ok {
-			return false
+			return some, false
 		}
 		if r.isNamed(&seen, span{int32(from), int32(len(r.out))}) {
-			return r.fail(fault.RuleDuplicateKey, at)
+			return some, r.fail(fault.RuleDuplicateKey, at)
 		}
 		r.out = append(r.out, ':')
 		if !r.quote(r.src[value.start:value.end], value.start) {
-			return false
+			return some, false
 		}
 		r.out = append(r.out, ',')
 	}
