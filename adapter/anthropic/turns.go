@@ -12,7 +12,8 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-var rules = kit.Rules{Name: toolName, TakesID: isID, MediaInAnswers: true}
+// Many models refuse to continue their own message.
+var rules = kit.Rules{Name: toolName, TakesID: isID, MediaInAnswers: true, UserAround: true}
 
 // conversation is a transcript in the API's form: user and assistant take turns, and each call is answered
 // in the turn after it.
@@ -31,8 +32,7 @@ type conversation struct {
 var takesSystem = regexp.MustCompile(`claude-(opus-4-[89]|opus-[5-9]|(sonnet|haiku)-(5-[5-9]|[6-9])|(fable|mythos)-[5-9])`)
 
 // turnsOf converts a transcript. It returns the system messages before the first user or model message apart.
-// Later ones become user messages where the model has no place for them. Many models refuse to continue their
-// own message, so a conversation that ends with one gets a user message.
+// Later ones become user messages where the model has no place for them.
 func turnsOf(said []message.Message, model string) (c conversation, system []string) {
 	c.model = model
 	rules := rules
@@ -42,9 +42,6 @@ func turnsOf(said []message.Message, model string) (c conversation, system []str
 		c.assistant(e)
 		c.user(e)
 	}
-	if n := len(c.turns); n == 0 || c.turns[n-1].Role == sdk.MessageParamRoleAssistant {
-		c.say(sdk.MessageParamRoleUser, sdk.NewTextBlock(kit.GoOn))
-	}
 	return c, system
 }
 
@@ -52,9 +49,6 @@ func turnsOf(said []message.Message, model string) (c conversation, system []str
 func (c *conversation) say(role sdk.MessageParamRole, blocks ...sdk.ContentBlockParamUnion) {
 	if len(blocks) == 0 {
 		return
-	}
-	if len(c.turns) == 0 && role == sdk.MessageParamRoleAssistant {
-		c.say(sdk.MessageParamRoleUser, sdk.NewTextBlock(kit.GoOn))
 	}
 	if n := len(c.turns); n > 0 && c.turns[n-1].Role == role {
 		c.turns[n-1].Content = append(c.turns[n-1].Content, blocks...)

@@ -8,7 +8,8 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-var rules = kit.Rules{Name: toolName}
+// The API refuses a conversation that begins or ends with the model.
+var rules = kit.Rules{Name: toolName, UserAround: true}
 
 // content is one turn.
 type content struct {
@@ -25,7 +26,7 @@ type conversation struct {
 }
 
 // turnsOf converts a transcript. It returns the system messages before the first user or model message
-// apart. The API refuses a conversation that begins or ends with the model: a user message is added there.
+// apart.
 func turnsOf(said []message.Message, model string) (turns []content, system []string) {
 	c := conversation{model: model}
 	system, exchanges := rules.Exchanges(said)
@@ -34,18 +35,7 @@ func turnsOf(said []message.Message, model string) (turns []content, system []st
 		c.answers(e.Calls)
 		c.user(e.Then...)
 	}
-	if c.last() != "user" {
-		c.user(message.Message{Text: kit.GoOn})
-	}
 	return c.contents, system
-}
-
-// last returns the role of the last content; empty before the first.
-func (c *conversation) last() string {
-	if n := len(c.contents); n > 0 {
-		return c.contents[n-1].Role
-	}
-	return ""
 }
 
 // user adds user messages, to the last content if it is the user's. Answers to calls stand alone.
@@ -74,16 +64,12 @@ func (c *conversation) assistant(e kit.Exchange) {
 	if e.Model.Role == "" {
 		return
 	}
-	if len(c.contents) == 0 {
-		c.user(message.Message{Text: kit.GoOn})
-	}
 	parts := c.parts(e)
-	if c.last() != "model" {
-		c.contents = append(c.contents, content{Role: "model", Parts: parts})
+	if n := len(c.contents); n > 0 && c.contents[n-1].Role == "model" {
+		c.contents[n-1].Parts = append(c.contents[n-1].Parts, parts...)
 		return
 	}
-	before := &c.contents[len(c.contents)-1]
-	before.Parts = append(before.Parts, parts...)
+	c.contents = append(c.contents, content{Role: "model", Parts: parts})
 }
 
 // parts returns the parts of a message, as the model made them.

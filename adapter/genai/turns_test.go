@@ -17,7 +17,7 @@ func TestSignaturesGoBackToTheModelThatMadeThem(t *testing.T) {
 	show := func(model string) (parts []string) {
 		c := conversation{model: model}
 		_, exchanges := rules.Exchanges([]message.Message{m})
-		for _, p := range c.parts(exchanges[0]) {
+		for _, p := range c.parts(exchanges[1]) {
 			parts = append(parts, string(p))
 		}
 		return parts
@@ -45,7 +45,7 @@ func TestTheFirstCallGoesBackWithASignature(t *testing.T) {
 		m := message.Message{Role: message.Assistant, Text: "I book.", Opaque: opaque{origin(model), parts}.text(),
 			Calls: []message.Call{{ID: "c1", Name: "f", Arguments: "{}"}, {ID: "c2", Name: "f", Arguments: "{}"}}}
 		_, exchanges := rules.Exchanges([]message.Message{m})
-		for _, p := range (&conversation{model: model}).parts(exchanges[0]) {
+		for _, p := range (&conversation{model: model}).parts(exchanges[1]) {
 			sent = append(sent, string(p))
 		}
 		return sent

@@ -33,6 +33,9 @@ type Rules struct {
 	SystemInPlace bool
 	// SystemLater keeps only the later system messages in their place.
 	SystemLater bool
+	// UserAround makes a conversation begin and end with the user, or with the answer to a call: [GoOn] is
+	// added where it does not.
+	UserAround bool
 }
 
 // Exchange is a message of the model, the answers to its calls, and the messages until the model's next
@@ -65,7 +68,8 @@ type Call struct {
 // Exchanges puts a transcript into the order that APIs require, whichever provider it was made with: every
 // call is answered, right after the message that made it. An answer belongs to the call with its id, else
 // to the first open one of its name (derived ids may differ). An answer without a call becomes a user
-// message. Empty messages are dropped. opening has the system messages before the conversation.
+// message. Empty messages are dropped. Where neither the user nor the model says anything, the user says
+// [GoOn]. opening has the system messages before the conversation.
 func (r Rules) Exchanges(said []message.Message) (opening []string, all []Exchange) {
 	o := orderer{rules: r, all: make([]Exchange, 1), taken: map[string]bool{}}
 	begun := r.SystemInPlace
@@ -77,10 +81,25 @@ func (r Rules) Exchanges(said []message.Message) (opening []string, all []Exchan
 		}
 		o.add(m)
 	}
+	o.aroundUser()
 	if first := o.all[0]; len(first.Then) == 0 {
 		return opening, o.all[1:]
 	}
 	return opening, o.all
+}
+
+// aroundUser adds what the user says where the API wants it and nobody says it.
+func (o *orderer) aroundUser() {
+	goOn := message.Message{Role: message.User, Text: GoOn}
+	first, last := &o.all[0], &o.all[len(o.all)-1]
+	isOther := func(m message.Message) bool { return m.Role != message.System }
+	isSilent := first == last && !slices.ContainsFunc(first.Then, isOther)
+	if isSilent || o.rules.UserAround && len(first.Then) == 0 {
+		first.Then = append(first.Then, goOn)
+	}
+	if o.rules.UserAround && len(last.Calls)+len(last.Then) == 0 {
+		last.Then = append(last.Then, goOn)
+	}
 }
 
 type orderer struct {

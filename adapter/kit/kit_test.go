@@ -333,3 +333,34 @@ func TestKeptDataIsValidUTF8(t *testing.T) {
 	require.True(t, kit.ReadOpaque(message.Message{Opaque: kit.KeepOpaque(data{by, json.RawMessage("{\"a\":\"x\xff\"}")})}, by, &got))
 	assert.True(t, kit.IsStrict(got.Raw), "%q", got.Raw)
 }
+
+// A conversation in which nobody speaks is refused by every API, and one that begins or ends with the model by many.
+func TestTheUserSpeaksWhereTheAPIWantsIt(t *testing.T) {
+	system, user := message.Message{Role: message.System, Text: "Be brief."}, message.Message{Role: message.User, Text: "Hello."}
+	model := message.Message{Role: message.Assistant, Text: "A"}
+	called := message.Message{Role: message.Assistant, Calls: []message.Call{{ID: "c1", Name: "f"}}}
+	name := func(s string) string { return s }
+	free, around := kit.Rules{Name: name, SystemInPlace: true}, kit.Rules{Name: name, UserAround: true}
+	const goOn, answered = " user(Continue.)", " c1:f=No result: the call was not run.!"
+	for what, c := range map[string]struct {
+		rules kit.Rules
+		said  []message.Message
+		want  []string
+	}{
+		"nobody":             {free, nil, []string{goOn}},
+		"only the system":    {free, said(system), []string{" system(Be brief.)" + goOn}},
+		"the model, freely":  {free, said(model), []string{"A"}},
+		"the model":          {around, said(model), []string{goOn, "A" + goOn}},
+		"a call":             {around, said(system, called), []string{goOn, answered}},
+		"the user":           {around, said(user), []string{" user(Hello.)"}},
+		"one after another":  {around, said(user, model, model, user), []string{" user(Hello.)", "A", "A user(Hello.)"}},
+		"the system at last": {around, said(user, model, system), []string{" user(Hello.)", "A user(Be brief.)"}},
+	} {
+		_, exchanges := c.rules.Exchanges(c.said)
+		var got []string
+		for _, e := range exchanges {
+			got = append(got, show(e))
+		}
+		assert.Equal(t, c.want, got, what)
+	}
+}

@@ -6,7 +6,8 @@ import (
 	"github.com/retake-go/retake/tool"
 )
 
-var rules = kit.Rules{Name: toolName}
+// The server would let a model continue its own message.
+var rules = kit.Rules{Name: toolName, UserAround: true}
 
 // conversation is a transcript in the API's form.
 type conversation struct {
@@ -15,8 +16,7 @@ type conversation struct {
 }
 
 // turnsOf converts a transcript. It returns the system messages before the first user or model message
-// apart. The server would let a model continue its own message, so a conversation that ends with one gets
-// a user message.
+// apart.
 func turnsOf(said []message.Message, model string) (turns []wireMessage, system []string) {
 	c := conversation{model: model}
 	system, exchanges := rules.Exchanges(said)
@@ -26,9 +26,6 @@ func turnsOf(said []message.Message, model string) (turns []wireMessage, system 
 		for _, m := range e.Then {
 			c.user(m)
 		}
-	}
-	if c.last() != "user" && c.last() != "tool" {
-		c.user(message.Message{Text: kit.GoOn})
 	}
 	return c.messages, system
 }
@@ -56,9 +53,6 @@ func (c *conversation) user(m message.Message) {
 func (c *conversation) assistant(e kit.Exchange) {
 	if e.Model.Role == "" {
 		return
-	}
-	if len(c.messages) == 0 {
-		c.user(message.Message{Text: kit.GoOn})
 	}
 	w := wireMessage{Role: "assistant", Content: e.Model.Text, Thinking: thoughtsIn(e.Model, c.model)}
 	for n, call := range e.Calls {

@@ -18,21 +18,17 @@ type turn struct {
 	calls []kit.Call
 }
 
-// turns orders a transcript. At least one turn is not a system message.
+// turns orders a transcript.
 func turns(t []message.Message, rules kit.Rules) []turn {
 	_, exchanges := rules.Exchanges(t)
 	var all []turn
-	spoken := false
 	for _, e := range exchanges {
 		if e.Model.Role != "" {
-			all, spoken = append(all, turn{e.Model, e.Calls}), true
+			all = append(all, turn{e.Model, e.Calls})
 		}
 		for _, m := range e.Then {
-			all, spoken = append(all, turn{Message: m}), spoken || m.Role != message.System
+			all = append(all, turn{Message: m})
 		}
-	}
-	if !spoken {
-		all = append(all, turn{Message: message.Message{Role: message.User, Text: kit.GoOn}})
 	}
 	return all
 }
