@@ -12,7 +12,8 @@
 // A response:
 //
 //   - [Head] sends a request, bounds what is read, keeps the key out of errors and refuses replies from
-//     elsewhere ([Head.Send]; [Guarded] makes a client that follows no redirect to elsewhere).
+//     elsewhere ([Head.Post], or [Head.Send] with the client of an SDK; [Guarded] makes a client that follows
+//     no redirect to elsewhere).
 //   - [Events], [ReadWhole] and [Pieces] read streams and bodies, also those that are cut, unasked for or in
 //     another form than their head says ([Form]).
 //   - [NameCalls] gives calls their ids, and [TellWhole] streams what came whole.

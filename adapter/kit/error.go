@@ -154,6 +154,28 @@ func (h *Head) Send(
 	return resp, nil
 }
 
+// Post posts JSON to an address by [Head.Send], once, with Key as a bearer token if there is one. accept is
+// what it asks for; empty is JSON. A response that is no success is an error: Head has what it said.
+func (h *Head) Post(
+	ctx context.Context, client *http.Client, address, accept string, body []byte,
+) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", cmp.Or(accept, "application/json"))
+	if h.Key != "" {
+		r.Header.Set("Authorization", "Bearer "+h.Key)
+	}
+	resp, err := h.Send(r, client.Do)
+	if err == nil && h.Status >= http.StatusMultipleChoices {
+		resp.Body.Close()
+		return nil, fmt.Errorf("the server answered %d", h.Status)
+	}
+	return resp, err
+}
+
 // came records a response and passes it to the watcher of its request ([ratelimit.Watch]). nil means none.
 func (h *Head) came(resp *http.Response) {
 	if resp == nil {

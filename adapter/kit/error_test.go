@@ -3,8 +3,10 @@ package kit_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -171,4 +173,30 @@ func TestAWatchedRequestTellsOfItsResponse(t *testing.T) {
 	assert.Equal(t, "openai", seen[0].Provider)
 	assert.Equal(t, "gpt-4o", seen[0].Model)
 	assert.Equal(t, map[string][]string{"X-Request-Id": {"r-1"}}, seen[0].Headers)
+}
+
+func TestPostSendsTheKeyAndRefusesWhatIsNoSuccess(t *testing.T) {
+	for _, key := range []string{"", "a-key-of-the-server"} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			sent, _ := io.ReadAll(r.Body)
+			w.WriteHeader(map[string]int{`1`: 200, `2`: 300, `3`: 503}[string(sent)])
+			_, _ = io.WriteString(w, r.Header.Get("Authorization")+" "+r.Header.Get("Accept"))
+		}))
+		defer server.Close()
+		head := &kit.Head{Key: key}
+		resp, err := head.Post(t.Context(), server.Client(), server.URL, "", []byte(`1`))
+		require.NoError(t, err)
+		got, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		auth := ""
+		if key != "" {
+			auth = "Bearer " + key
+		}
+		assert.Equal(t, strings.TrimSpace(auth+" application/json"), strings.TrimSpace(string(got)))
+		for body, status := range map[string]int{"2": 300, "3": 503} {
+			_, err = head.Post(t.Context(), server.Client(), server.URL, "", []byte(body))
+			assert.EqualError(t, err, fmt.Sprintf("the server answered %d", status))
+		}
+	}
 }

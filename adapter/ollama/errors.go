@@ -2,16 +2,16 @@ package ollama
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 
 	"github.com/retake-go/retake/adapter/kit"
 )
 
-// refusedError is a response whose status is no success.
-type refusedError struct{ status int }
+// errUnasked is a response of a server that did no more than to load the model, or to unload it.
+var errUnasked = &kit.ReportedError{Code: "server_error", Say: "the server only loaded or unloaded the model"}
 
-func (e *refusedError) Error() string { return fmt.Sprintf("the server answered %d", e.status) }
+// errNoJSON is a body, or an event, that is no JSON of the API.
+var errNoJSON = &kit.UnreadableError{Got: "no JSON of a reply"}
 
 // failed returns the error of an exchange. An error in a stream has no status. The server's own for anything
 // unnamed is 500.

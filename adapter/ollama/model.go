@@ -1,7 +1,6 @@
 package ollama
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -81,22 +80,10 @@ func (m *Model) ask(ctx context.Context, req loop.Request, x *exchange) (*receiv
 	if err != nil {
 		return nil, fmt.Errorf("making the request: %w", err)
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, m.url, bytes.NewReader(body))
-	if err != nil {
-		return nil, fmt.Errorf("making the request: %w", err)
-	}
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Accept", "application/x-ndjson, application/json")
-	if m.cfg.Key != "" {
-		r.Header.Set("Authorization", "Bearer "+m.cfg.Key)
-	}
-	resp, err := x.Send(r, m.client.Do)
+	resp, err := x.Post(ctx, m.client, m.url, "application/x-ndjson, application/json", body)
 	if err != nil {
 		return nil, err
 	}
 	defer resp.Body.Close()
-	if x.Status >= http.StatusMultipleChoices {
-		return nil, &refusedError{x.Status}
-	}
 	return x.read(resp.Body)
 }

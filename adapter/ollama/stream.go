@@ -23,9 +23,6 @@ func (x *exchange) read(body io.Reader) (got *received, err error) {
 	return got, err
 }
 
-// errUnasked is a response of a server that did no more than to load the model, or to unload it.
-var errUnasked = &kit.ReportedError{Code: "server_error", Say: "the server only loaded or unloaded the model"}
-
 func (x *exchange) readEvents(body io.Reader) (*received, error) {
 	got := &received{}
 	_, err := kit.Events(body, func(data []byte) (bool, error) {
@@ -64,8 +61,6 @@ func (x *exchange) readValues(body io.Reader) (*received, error) {
 	}
 	return got, nil
 }
-
-var errNoJSON = &kit.UnreadableError{Got: "no JSON of a reply"}
 
 // take parses one JSON value, which may be an error.
 func (x *exchange) take(raw []byte, got *received) error {

@@ -1,7 +1,6 @@
 package chat
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -36,9 +35,13 @@ type Send func(ctx context.Context, head *kit.Head, path string, body []byte) (*
 // A client or transport of the user's own that follows redirects by itself is only found out afterwards: a
 // reply from another host, port or scheme is refused, but the key may be known there.
 func New(client *http.Client, cfg Config) (*Model, error) {
-	p := endpoint{client: kit.Guarded(cmp.Or(client, http.DefaultClient)), key: cfg.Key,
-		base: strings.TrimRight(cmp.Or(cfg.URL, DefaultURL), "/") + "/"}
-	return newModel(p.post, cfg.URL, cfg)
+	guarded := kit.Guarded(cmp.Or(client, http.DefaultClient))
+	base := strings.TrimRight(cmp.Or(cfg.URL, DefaultURL), "/") + "/"
+	return newModel(func(
+		ctx context.Context, head *kit.Head, path string, body []byte,
+	) (*http.Response, error) {
+		return head.Post(ctx, guarded, base+path, "", body)
+	}, cfg.URL, cfg)
 }
 
 // Over returns a model that sends its requests by a function, such as the client of an SDK, which has the
@@ -65,30 +68,6 @@ func newModel(send Send, address string, cfg Config) (*Model, error) {
 // that it does not name), and the bound of its replies.
 func (m *Model) Describe() machine.ModelInfo {
 	return machine.ModelInfo{Name: m.cfg.Model, Provider: m.provider, MaxOutputTokens: m.cfg.MaxTokens}
-}
-
-// endpoint sends requests to an address.
-type endpoint struct {
-	client    *http.Client
-	base, key string
-}
-
-func (p endpoint) post(ctx context.Context, head *kit.Head, path string, body []byte) (*http.Response, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.base+path, bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Accept", "application/json")
-	if p.key != "" {
-		r.Header.Set("Authorization", "Bearer "+p.key)
-	}
-	resp, err := head.Send(r, p.client.Do)
-	if err == nil && head.Status >= http.StatusBadRequest {
-		resp.Body.Close()
-		err = fmt.Errorf("the server answered %d", head.Status)
-	}
-	return resp, err
 }
 
 // api is what the two APIs differ in.
