@@ -47,13 +47,7 @@ func (w *World) tool(t *toolCase) (*tool.Tool, error) {
 	parameters := fmt.Sprintf(`{"type":"object","properties":{`+
 		`"do":{"type":"integer","minimum":0,"maximum":%d},"note":%s},`+
 		`"required":["do"],"additionalProperties":false}`, len(t.Plays)-1, note)
-	var opts []tool.Option
-	switch t.Declared {
-	case tool.DeclaredReadOnly:
-		opts = append(opts, tool.ReadOnly())
-	case tool.DeclaredIdempotent:
-		opts = append(opts, tool.Idempotent())
-	}
+	opts := declared(t.Declared)
 	if !t.Policy.IsZero() {
 		opts = append(opts, tool.WithPolicy(t.Policy))
 	}
@@ -64,6 +58,17 @@ func (w *World) tool(t *toolCase) (*tool.Tool, error) {
 		return w.do(ctx, t, arguments)
 	}
 	return tool.Raw(t.Name, "Does "+t.Name+".", []byte(parameters), do, opts...)
+}
+
+// declared returns the option that makes a tool say of its calls what d says.
+func declared(d tool.Declared) []tool.Option {
+	switch d {
+	case tool.DeclaredReadOnly:
+		return []tool.Option{tool.ReadOnly()}
+	case tool.DeclaredIdempotent:
+		return []tool.Option{tool.Idempotent()}
+	}
+	return nil
 }
 
 // do is the function of a tool. What it does depends on its arguments and on the attempt of the call alone.

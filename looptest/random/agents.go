@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -33,14 +32,9 @@ func (c *Case) drawAgents() {
 	if c.Action != nil || c.Hangs || c.Cancels() || !d.one(3) {
 		return
 	}
-	for n := range c.Tools {
-		t := &c.Tools[n]
-		for _, play := range t.Plays {
-			for at := range play {
-				if !d.one(4) {
-					play[at].Agent, t.Declared = drawAgent(d, 1), tool.DeclaredIdempotent
-				}
-			}
+	for t, o := range c.outcomes() {
+		if !d.one(4) {
+			o.Agent, t.Declared = drawAgent(d, 1), tool.DeclaredIdempotent
 		}
 	}
 }
@@ -67,13 +61,9 @@ func (c Case) Nests() bool { return c.NestsTools() || c.NestsCode() }
 // NestsCode reports that functions of tools make runs within their calls ([loop.Loop.Within]). Only the
 // drivers of package loop take these cases.
 func (c Case) NestsCode() bool {
-	for _, t := range c.Tools {
-		for _, play := range t.Plays {
-			for _, o := range play {
-				if o.Agent != nil {
-					return true
-				}
-			}
+	for _, o := range c.outcomes() {
+		if o.Agent != nil {
+			return true
 		}
 	}
 	return false
@@ -110,17 +100,10 @@ func (w *World) nest(ctx context.Context, a *agentCase) (json.RawMessage, error)
 
 // digTool is the tool of an agent. Its last call is the agent within, if there is one.
 func (w *World) digTool(a, within *agentCase) (*tool.Tool, error) {
-	var opts []tool.Option
-	switch a.Declared {
-	case tool.DeclaredReadOnly:
-		opts = append(opts, tool.ReadOnly())
-	case tool.DeclaredIdempotent:
-		opts = append(opts, tool.Idempotent())
-	}
 	parameters := []byte(`{"type":"object","properties":{"at":{"type":"integer"}},"required":["at"]}`)
 	return tool.Raw("dig", "Digs.", parameters, func(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error) {
 		return w.dig(ctx, a, within, arguments)
-	}, opts...)
+	}, declared(a.Declared)...)
 }
 
 // call is a call of an agent: the name of its tool, and the arguments with the place of the call.
@@ -175,31 +158,6 @@ func (w *World) dig(
 	return a.Digs[args.At].end("dig")
 }
 
-// written is the length of a journal after a write.
-type written struct {
-	session string
-	length  int
-}
-
-// Open opens a journal whose writes are noted, in the order in which they were made.
-func (b *clockedStore) Open(ctx context.Context, session string) (journal.Log, error) {
-	log, err := b.Store.Open(ctx, session)
-	return notingLog{log, b.w, session}, err
-}
-
-type notingLog struct {
-	journal.Log
-	w       *World
-	session string
-}
-
-func (l notingLog) Append(ctx context.Context, at int64, lines []byte, durable bool) error {
-	l.w.mu.Lock()
-	defer l.w.mu.Unlock()
-	l.w.written = append(l.w.written, written{l.session, int(at) + len(lines)})
-	return l.Log.Append(ctx, at, lines, durable)
-}
-
 // agentsAt returns the lengths of the journals of agents at some point at which that of the session had
 // length bytes; one follows from the seed.
 func (w *World) agentsAt(length int) map[string]int {
@@ -250,48 +208,4 @@ func (w *World) crashAgents(again *World, length int) error {
 		again.written = append(again.written, written{id, length})
 	}
 	return nil
-}
-
-// agentsLaws report an agent's journal that does not replay, an undeclared call that was made twice, and a
-// doubt that the runs around it do not have.
-func (w *World) agentsLaws() error {
-	for r, n := range w.dug {
-		if all := n + w.begun[r]; all > 1 {
-			return fmt.Errorf("an undeclared tool of an agent was run %d times: call %s, request %d", all, r.Key, r.Transport)
-		}
-	}
-	ids, err := w.Store.List(context.Background())
-	for _, id := range ids {
-		if id == w.Session.ID {
-			continue
-		}
-		text := w.Store.Text(id)
-		replay := w.records.replays(text, w.Case.Redact.Key)
-		f, last := journal.Last(context.Background(), w.Store, id)
-		if err := errors.Join(replay, last); err != nil {
-			return fmt.Errorf("the agent %s: %w", id, err)
-		}
-		if o := f.State.Outcome; o != nil && len(o.InDoubt) > 0 && !w.toldOf(id) {
-			return fmt.Errorf("the agent %s left %d calls in doubt, and the run around it none", id, len(o.InDoubt))
-		}
-	}
-	return err
-}
-
-// toldOf reports whether the run around an agent has a call in doubt. It must be the last of its session.
-func (w *World) toldOf(id string) bool {
-	outer := id
-	for range 3 {
-		outer = outer[:strings.LastIndexByte(outer, '.')]
-	}
-	f, err := journal.Last(context.Background(), w.Store, outer)
-	if err != nil {
-		return false
-	}
-	var runs, turn, call int
-	if _, err := fmt.Sscanf(id[len(outer):], ".%d.%d.%d", &runs, &turn, &call); err != nil || runs != f.State.Run {
-		return err == nil // another run of the session is asked about
-	}
-	o := f.State.Outcome
-	return o == nil || len(o.InDoubt) > 0
 }

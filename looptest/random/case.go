@@ -3,6 +3,7 @@ package random
 import (
 	"encoding/json"
 	"errors"
+	"iter"
 	"slices"
 	"time"
 
@@ -170,6 +171,16 @@ type replyCase struct {
 	Cancels bool
 }
 
+// tool returns the tool of a name; nil if there is none.
+func (c *Case) tool(name string) *toolCase {
+	for n := range c.Tools {
+		if c.Tools[n].Name == name {
+			return &c.Tools[n]
+		}
+	}
+	return nil
+}
+
 // People reports whether people are asked in the run, or speak to it.
 func (c Case) People() bool { return len(c.Answers)+len(c.Says) > 0 }
 
@@ -195,20 +206,32 @@ func (c Case) AnswersAtOnce() bool {
 	return false
 }
 
+// outcomes yields what the calls of the tools do.
+func (c Case) outcomes() iter.Seq2[*toolCase, *outcome] {
+	return func(yield func(*toolCase, *outcome) bool) {
+		for n := range c.Tools {
+			for _, play := range c.Tools[n].Plays {
+				for at := range play {
+					if !yield(&c.Tools[n], &play[at]) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
 // Cancels reports whether the run is cancelled at some point, if it comes so far. An engine whose runs do not
 // end with the context of [World.Context] does not take these cases.
 func (c Case) Cancels() bool {
-	ends := func(o outcome) bool { return o.Kind == cancels }
-	for _, t := range c.Tools {
-		for _, play := range t.Plays {
-			if slices.ContainsFunc(play, ends) {
-				return true
-			}
+	for _, o := range c.outcomes() {
+		if o.Kind == cancels {
+			return true
 		}
 	}
 	return slices.ContainsFunc(c.Replies, func(r replyCase) bool { return r.Cancels }) ||
 		slices.ContainsFunc(c.Plans, func(p planCase) bool { return p.Cancels }) ||
-		slices.ContainsFunc(c.Tries, ends)
+		slices.ContainsFunc(c.Tries, func(o outcome) bool { return o.Kind == cancels })
 }
 
 // sliceCase is a slice of the session.

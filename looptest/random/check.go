@@ -178,19 +178,15 @@ func (w *World) make(
 		result.Value, err = loop.Do(ctx, s, w.Case.Action, w.Try, w.Options()...)
 		return result, err
 	}
+	l, err := loop.New(w.Model, w.Config, w.Options()...)
+	if err != nil {
+		return result, err
+	}
 	if w.crashed && len(w.Case.Follows) == 0 && (w.Case.Seed%2 == 0 || !j.Unfinished()) {
-		l, err := loop.New(w.Model, w.Config, w.Options()...)
-		if err != nil {
-			return result, err
-		}
 		result, err = l.Resume(ctx, s)
 		if !errors.Is(err, journal.ErrNoRun) {
 			return result, err
 		}
-	}
-	l, err := loop.New(w.Model, w.Config, w.Options()...)
-	if err != nil {
-		return result, err
 	}
 	return l.Run(ctx, s, in)
 }

@@ -51,17 +51,19 @@ func (w *World) validate() error {
 		return err
 	}
 	m, err := w.Config.Machine(w.Options()...)
-	if err == nil && w.Case.Adjust != nil {
-		_, err = policy.Adjust(m.Policy, w.Case.Adjust.Layer)
+	var changes []*policy.Layer
+	if w.Case.Adjust != nil {
+		changes = append(changes, &w.Case.Adjust.Layer)
 	}
 	for _, a := range w.Case.Answers {
-		if err == nil && a.Policy != nil {
-			_, err = policy.Adjust(m.Policy, *a.Policy)
-		}
+		changes = append(changes, a.Policy)
 	}
 	for _, p := range w.Case.Plans {
-		if err == nil && p.Policy != nil {
-			_, err = policy.Adjust(m.Policy, *p.Policy)
+		changes = append(changes, p.Policy)
+	}
+	for _, layer := range changes {
+		if err == nil && layer != nil {
+			_, err = policy.Adjust(m.Policy, *layer)
 		}
 	}
 	return errors.Join(err, w.Case.Redact.Validate())

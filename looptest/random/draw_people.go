@@ -2,6 +2,7 @@ package random
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/retake-go/retake/backoff"
@@ -48,6 +49,7 @@ func (c *Case) drawQuestions(d dice) {
 			c.Plans[n].Plan = machine.Plan{Do: machine.AskPeople, Delay: time.Duration(d.IntN(3)) * time.Minute, Note: "ask"}
 		}
 	}
+	changed := slices.ContainsFunc(c.Plans, func(p planCase) bool { return p.Policy != nil })
 	for range d.between(1, 4) {
 		a := answerCase{Way: pick(d, atOnce, atOnce, byInbox, tooLate, never), By: pick(d, "", "Ann", "finance"),
 			Approval:  pick(d, machine.Approve, machine.Approve, machine.Refuse),
@@ -59,7 +61,7 @@ func (c *Case) drawQuestions(d dice) {
 		if own.one(2) {
 			a.Corrected = drawChange(own)
 		}
-		if d.one(4) && c.Adjust == nil && !c.changesPolicy() {
+		if d.one(4) && c.Adjust == nil && !changed {
 			a.Policy = new(drawLayer(d))
 		}
 		c.Answers = append(c.Answers, a)
@@ -69,16 +71,6 @@ func (c *Case) drawQuestions(d dice) {
 // drawChange draws the arguments that a person gives.
 func drawChange(d dice) json.RawMessage {
 	return pickJSON(d, `{"do": 0, "note": "`+noteSecret+`"}`, `{"do":0}`, `{"note":"changed","do":0}`)
-}
-
-// changesPolicy reports whether a plan changes the policy.
-func (c *Case) changesPolicy() bool {
-	for _, p := range c.Plans {
-		if p.Policy != nil {
-			return true
-		}
-	}
-	return false
 }
 
 func drawApproval(d dice) policy.Approval {

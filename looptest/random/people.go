@@ -64,26 +64,6 @@ type itemPut struct {
 	due               time.Time
 }
 
-// clockedStore is the store as the run sees it. What is in its inbox comes by the clock of the run: when a
-// run looks is up to the clock of the machine.
-type clockedStore struct {
-	*looptest.Store
-	w *World
-}
-
-// Items returns what has come.
-func (b *clockedStore) Items(ctx context.Context, session string) ([]journal.Item, error) {
-	all, err := b.Store.Items(ctx, session)
-	now := b.w.Clock.Now()
-	b.w.mu.Lock()
-	defer b.w.mu.Unlock()
-	return slices.DeleteFunc(all, func(i journal.Item) bool {
-		return slices.ContainsFunc(b.w.items, func(o itemPut) bool {
-			return o.Kind == i.Kind && o.Key == i.Key && o.due.After(now)
-		})
-	}), err
-}
-
 // Answer returns what a person does with a question. An answer with an At is in the inbox when the question's
 // deadline is over, and one without a verdict is none. If until is set, the person is silent until then. What
 // the user says meanwhile is in the Hear of the world.
@@ -142,22 +122,17 @@ func (w *World) isTimed() bool {
 // mayChange reports whether a person changes arguments of calls of a tool: not if the policy could refuse a
 // call that equals another.
 func (w *World) mayChange(name string) bool {
-	for _, t := range w.Case.Tools {
-		if t.Name == name {
-			return t.Policy.EqualCalls == ""
-		}
-	}
-	return false
+	t := w.Case.tool(name)
+	return t != nil && t.Policy.EqualCalls == ""
 }
 
 // mayCorrect reports whether a person corrects calls of a tool: not if a cap could refuse the call either.
 func (w *World) mayCorrect(name string) bool {
-	for _, t := range w.Case.Tools {
-		if t.Name == name {
-			return w.mayChange(name) && t.Policy.MaxSuccesses == nil && t.Policy.MaxSessionSuccesses == nil
-		}
+	if !w.mayChange(name) {
+		return false
 	}
-	return false
+	own := &w.Case.tool(name).Policy
+	return own.MaxSuccesses == nil && own.MaxSessionSuccesses == nil
 }
 
 // approve is the approver of the case.

@@ -5,11 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"sync"
+	"time"
 
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
 )
 
 // records keeps what was read from the journals of a case. Its runs write the same records again, and most of
@@ -81,4 +85,127 @@ func (r *records) replays(text, key []byte) error {
 	defer r.mu.Unlock()
 	r.replayed[in.Hash()] = true
 	return nil
+}
+
+// recorded is what a journal says.
+type recorded struct {
+	steps []step
+	// at is the time of the last event, but for an adjustment after a call that has no outcome.
+	at time.Time
+	// calling reports that a model is called, or an action is tried.
+	calling bool
+	// replied is the number of replies, failed calls and tries, with those that a cancelled run left. usage
+	// is what the replies cost.
+	replied int
+	usage   message.Usage
+	// runs is the number of runs that have begun, events that of all events, and adjusted that of
+	// adjustments. The last event may have no step yet.
+	runs, events, adjusted int
+	// begun counts how often each call of a tool began.
+	begun map[run]int
+	// open are the calls that were asked for last and have no outcome, by what identifies them, with whether
+	// they may be repeated.
+	open map[run]machine.ToolRun
+}
+
+// inDoubt reports that a call began, has no outcome and may not be repeated.
+func (r *recorded) inDoubt() bool {
+	for id, call := range r.open {
+		if r.begun[id] > 0 && !call.Repeatable {
+			return true
+		}
+	}
+	return false
+}
+
+// ended removes the calls that end returns true for.
+func (r *recorded) ended(end func(id run, call machine.ToolRun) bool) { maps.DeleteFunc(r.open, end) }
+
+// journal reads a journal, which may end after an event.
+func (r *records) journal(text []byte) (recorded, error) {
+	all := recorded{begun: map[run]int{}, at: looptest.Epoch}
+	in := journal.NewReader(bytes.NewReader(text))
+	var ev *machine.Event
+	var of stepText
+	for {
+		raw, err := in.Raw()
+		if errors.Is(err, io.EOF) {
+			return all, nil
+		}
+		if err != nil {
+			return all, err
+		}
+		rec, err := r.record(string(raw))
+		switch {
+		case err != nil:
+			return all, err
+		case rec.Event != nil:
+			ev, of.event = rec.Event, string(raw)
+			all.count(ev)
+		case rec.Decision != nil:
+			of.decision = string(raw)
+			line, err := r.line(of, ev, rec.Decision)
+			if err != nil {
+				return all, err
+			}
+			all.steps = append(all.steps, step{*ev, rec.Decision.Effects, line})
+			for _, e := range rec.Decision.Effects {
+				all.asked(e.Tools)
+				all.calling = e.Kind == machine.CallModel || e.Kind == machine.TryAction
+			}
+		case rec.Note != nil && rec.Note.Kind == journal.ToolBegan:
+			all.begun[run{rec.Note.Key, rec.Note.Transport}]++
+		case rec.Note != nil && rec.Note.Kind == journal.ResultLanded:
+			landed := run{rec.Note.Key, rec.Note.Transport}
+			all.ended(func(id run, _ machine.ToolRun) bool { return id == landed })
+		}
+	}
+}
+
+// before is how many events came before an item of a kind. An adjustment is part of what follows it: a
+// message that came before it in the process is said again after a crash behind it.
+func (r *recorded) before(k journal.ItemKind) int {
+	if k == journal.MessageItem {
+		return r.events - r.adjusted
+	}
+	return r.events
+}
+
+// asked takes the calls that an effect asks for.
+func (r *recorded) asked(calls []machine.ToolRun) {
+	if len(calls) == 0 {
+		return
+	}
+	r.open = map[run]machine.ToolRun{}
+	for _, c := range calls {
+		r.open[run{c.Key, c.Transport}] = c
+	}
+}
+
+func (r *recorded) count(ev *machine.Event) {
+	r.events++
+	if beside := ev.Kind == machine.Adjusted || ev.Said != nil && ev.Said.Late; !beside || !r.calling {
+		r.at = ev.At // else the call that is made again takes its time again
+	}
+	switch ev.Kind {
+	case machine.Adjusted:
+		r.adjusted++
+	case machine.Started:
+		r.runs++
+	case machine.ToolEnded:
+		r.ended(func(_ run, c machine.ToolRun) bool { return c.Index == ev.Tool.Index })
+	case machine.Replied:
+		r.usage = r.usage.Add(ev.Reply.Message.Usage)
+		r.replied++
+	case machine.Summarised:
+		if ev.Summary != nil {
+			r.usage = r.usage.Add(ev.Summary.Usage)
+		}
+	case machine.CallFailed, machine.Tried:
+		r.replied++
+	case machine.Cancelled:
+		if r.calling {
+			r.replied++
+		}
+	}
 }

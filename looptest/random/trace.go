@@ -1,11 +1,8 @@
 package random
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,11 +10,8 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
-	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
-	"github.com/retake-go/retake/looptest"
-	"github.com/retake-go/retake/message"
 )
 
 // Trace is what an engine made of a case, without times: what is the same in every engine. A nil list is not
@@ -84,129 +78,6 @@ func (w *World) ReadJournal() error {
 	return nil
 }
 
-// recorded is what a journal says.
-type recorded struct {
-	steps []step
-	// at is the time of the last event, but for an adjustment after a call that has no outcome.
-	at time.Time
-	// calling reports that a model is called, or an action is tried.
-	calling bool
-	// replied is the number of replies, failed calls and tries, with those that a cancelled run left. usage
-	// is what the replies cost.
-	replied int
-	usage   message.Usage
-	// runs is the number of runs that have begun, events that of all events, and adjusted that of
-	// adjustments. The last event may have no step yet.
-	runs, events, adjusted int
-	// begun counts how often each call of a tool began.
-	begun map[run]int
-	// open are the calls that were asked for last and have no outcome, by what identifies them, with whether
-	// they may be repeated.
-	open map[run]machine.ToolRun
-}
-
-// inDoubt reports that a call began, has no outcome and may not be repeated.
-func (r *recorded) inDoubt() bool {
-	for id, call := range r.open {
-		if r.begun[id] > 0 && !call.Repeatable {
-			return true
-		}
-	}
-	return false
-}
-
-// ended removes the calls that end returns true for.
-func (r *recorded) ended(end func(id run, call machine.ToolRun) bool) { maps.DeleteFunc(r.open, end) }
-
-// journal reads a journal, which may end after an event.
-func (r *records) journal(text []byte) (recorded, error) {
-	all := recorded{begun: map[run]int{}, at: looptest.Epoch}
-	in := journal.NewReader(bytes.NewReader(text))
-	var ev *machine.Event
-	var of stepText
-	for {
-		raw, err := in.Raw()
-		if errors.Is(err, io.EOF) {
-			return all, nil
-		}
-		if err != nil {
-			return all, err
-		}
-		rec, err := r.record(string(raw))
-		switch {
-		case err != nil:
-			return all, err
-		case rec.Event != nil:
-			ev, of.event = rec.Event, string(raw)
-			all.count(ev)
-		case rec.Decision != nil:
-			of.decision = string(raw)
-			line, err := r.line(of, ev, rec.Decision)
-			if err != nil {
-				return all, err
-			}
-			all.steps = append(all.steps, step{*ev, rec.Decision.Effects, line})
-			for _, e := range rec.Decision.Effects {
-				all.asked(e.Tools)
-				all.calling = e.Kind == machine.CallModel || e.Kind == machine.TryAction
-			}
-		case rec.Note != nil && rec.Note.Kind == journal.ToolBegan:
-			all.begun[run{rec.Note.Key, rec.Note.Transport}]++
-		case rec.Note != nil && rec.Note.Kind == journal.ResultLanded:
-			landed := run{rec.Note.Key, rec.Note.Transport}
-			all.ended(func(id run, _ machine.ToolRun) bool { return id == landed })
-		}
-	}
-}
-
-// before is how many events came before an item of a kind. An adjustment is part of what follows it: a
-// message that came before it in the process is said again after a crash behind it.
-func (r *recorded) before(k journal.ItemKind) int {
-	if k == journal.MessageItem {
-		return r.events - r.adjusted
-	}
-	return r.events
-}
-
-// asked takes the calls that an effect asks for.
-func (r *recorded) asked(calls []machine.ToolRun) {
-	if len(calls) == 0 {
-		return
-	}
-	r.open = map[run]machine.ToolRun{}
-	for _, c := range calls {
-		r.open[run{c.Key, c.Transport}] = c
-	}
-}
-
-func (r *recorded) count(ev *machine.Event) {
-	r.events++
-	if beside := ev.Kind == machine.Adjusted || ev.Said != nil && ev.Said.Late; !beside || !r.calling {
-		r.at = ev.At // else the call that is made again takes its time again
-	}
-	switch ev.Kind {
-	case machine.Adjusted:
-		r.adjusted++
-	case machine.Started:
-		r.runs++
-	case machine.ToolEnded:
-		r.ended(func(_ run, c machine.ToolRun) bool { return c.Index == ev.Tool.Index })
-	case machine.Replied:
-		r.usage = r.usage.Add(ev.Reply.Message.Usage)
-		r.replied++
-	case machine.Summarised:
-		if ev.Summary != nil {
-			r.usage = r.usage.Add(ev.Summary.Usage)
-		}
-	case machine.CallFailed, machine.Tried:
-		r.replied++
-	case machine.Cancelled:
-		if r.calling {
-			r.replied++
-		}
-	}
-}
-
 // ending is how a run ended.
 type ending struct {
 	loop.Result
@@ -221,7 +92,8 @@ func (w *World) Ended(r loop.Result, err error) {
 }
 
 // Trace returns the trace of the runs once all have ended. The error says which law they broke: nothing
-// undeclared runs twice, each call has one result, and the usage is that of the replies.
+// undeclared runs twice, each call has one result, the usage is that of the replies, and the journals of agents
+// replay.
 func (w *World) Trace() (Trace, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -236,17 +108,17 @@ func (w *World) Trace() (Trace, error) {
 		}
 	}
 	var results, failed []string
-	laws := []error{lost, w.runsOnce(), w.isPaid(), w.agentsLaws()}
+	broken := []error{lost, w.laws()}
 	for _, end := range w.ends {
 		if len(w.Case.Follows) > 0 { // the recorded end of an earlier run of a session has none of these
 			end.Attempts, end.Warnings = nil, nil
 		}
 		text, err := resultText(end.Result)
 		results, failed = append(results, text), append(failed, errorText(end.err))
-		laws = append(laws, err, answered(end.Result))
+		broken = append(broken, err)
 	}
 	t.Result, t.Err = strings.Join(results, "\n"), strings.Join(failed, "\n")
-	return t, errors.Join(laws...)
+	return t, errors.Join(broken...)
 }
 
 // decision describes what was decided, without texts of the user or the model.
@@ -274,10 +146,8 @@ func (w *World) decision(e machine.Effect) []string {
 
 func (w *World) at(p machine.Position, plane string) string {
 	name := "?"
-	for _, t := range w.Case.Tools {
-		if t.Name == p.Action {
-			name = p.Action
-		}
+	if w.Case.tool(p.Action) != nil {
+		name = p.Action
 	}
 	if p.Action == machine.AnswerAction || w.Case.Action != nil {
 		name = "answer"
@@ -307,73 +177,6 @@ func errorText(err error) string {
 		err = &now
 	}
 	return fault.Scrub(err.Error())
-}
-
-// runsOnce reports a run of an undeclared tool that nothing asked for: the steps ask for each run, and a run
-// that began before a crash is not made again.
-func (w *World) runsOnce() error {
-	if w.redacted || len(w.steps) == 0 {
-		return nil // the keys in a redacted journal are others
-	}
-	asked := map[run]int{}
-	for _, s := range w.steps {
-		for _, e := range s.effects {
-			for _, c := range e.Tools {
-				asked[run{c.Key, c.Transport}]++
-			}
-		}
-	}
-	for r, n := range w.runs {
-		if all := n + w.begun[r]; all > asked[r] {
-			return fmt.Errorf("an undeclared tool was run %d times and asked for %d times: call %s, request %d",
-				all, asked[r], r.Key, r.Transport)
-		}
-	}
-	return nil
-}
-
-// answered reports a native call of the conversation that has no result, or several.
-func answered(r loop.Result) error {
-	said := r.Transcript
-	if len(r.Calls) > 0 && len(said) > 0 { // the last message is the answer
-		said = said[:len(said)-1]
-	}
-	for n, m := range said {
-		var want, got []string
-		for _, c := range m.Calls {
-			want = append(want, c.ID)
-		}
-		for _, next := range said[n+1:] {
-			if next.Role == message.Assistant {
-				break
-			}
-			if next.Role == message.Tool {
-				got = append(got, next.CallID)
-			}
-		}
-		if m.Role == message.Assistant && !slices.Equal(want, got) {
-			return fmt.Errorf("message %d calls %q, and results came for %q", n+1, want, got)
-		}
-	}
-	return nil
-}
-
-// isPaid reports a usage that is not that of the replies.
-func (w *World) isPaid() error {
-	var paid message.Usage
-	for _, end := range w.ends {
-		if _, exhausted := errors.AsType[*loop.RetryExhaustedError](end.err); end.err != nil && !exhausted {
-			return nil
-		}
-		if w.Case.Nests() && len(end.InDoubt) > 0 { // it did not wait for an agent, which goes on
-			return nil
-		}
-		paid = paid.Add(end.Usage)
-	}
-	if w.Case.Action == nil && paid != w.usage {
-		return fmt.Errorf("the usage is %+v, and the replies cost %+v", paid, w.usage)
-	}
-	return nil
 }
 
 // Diff says where two traces differ first, in a few lines; empty if they are equal.

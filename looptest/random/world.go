@@ -1,7 +1,6 @@
 package random
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,8 +29,7 @@ import (
 
 // World plays a case to one engine: it has the models, the tools and all other code of the user. It lasts
 // longer than a process that crashes, and remembers what was done. Make one for each run with [NewWorld]. It
-// is safe for concurrent use; its fields are read-only, but for Observer
-// and Limiter.
+// is safe for concurrent use; its fields are read-only, but for Observer and Limiter.
 type World struct {
 	Case Case
 	// Model is the first model, and Models are those by name. They share the replies of the case.
@@ -186,9 +184,7 @@ func (w *World) Options() []loop.Option {
 	opts := []loop.Option{
 		loop.WithClock(w.Clock), loop.WithParallel(max(w.Case.Parallel, 1)), loop.WithModels(w.Models),
 		loop.WithPlanner(w.Planner), loop.WithPrompt(w.Prompt), loop.WithAdjust(w.Adjust), loop.WithStream(w.Stream),
-	}
-	if w.Summary != nil {
-		opts = append(opts, loop.WithSummary(w.Summary))
+		loop.WithSummary(w.Summary), loop.WithLimiter(w.Limiter),
 	}
 	if len(w.Case.Answers) > 0 {
 		opts = append(opts, loop.WithApprover(w.approve))
@@ -196,7 +192,7 @@ func (w *World) Options() []loop.Option {
 	if w.Observer != nil {
 		opts = append(opts, loop.WithObserver(w.Observer))
 	}
-	return append(opts, loop.WithLimiter(w.Limiter))
+	return opts
 }
 
 // Inputs yields what the runs of the session are given, to be made one after the other: Case.Input, and those
@@ -474,32 +470,4 @@ func (w *World) Crash(length int) (*World, error) {
 	err = errors.Join(err, log.Append(ctx, 0, text, false), log.Close(), w.crashAgents(again, length))
 	again.written = append(again.written, written{w.Session.ID, length})
 	return again, err
-}
-
-// transcripts is a store of what was left out of a journal.
-type transcripts struct {
-	mu   sync.Mutex
-	held map[string][]byte
-}
-
-// Keep implements [journal.Transcripts].
-func (k *transcripts) Keep(_ context.Context, _, digest string, text []byte) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.held == nil {
-		k.held = map[string][]byte{}
-	}
-	k.held[digest] = bytes.Clone(text)
-	return nil
-}
-
-// Lookup implements [journal.Transcripts].
-func (k *transcripts) Lookup(_ context.Context, _, digest string) ([]byte, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	text, ok := k.held[digest]
-	if !ok {
-		return nil, fmt.Errorf("nothing is kept as %s", digest)
-	}
-	return text, nil
 }
