@@ -14,7 +14,6 @@ import (
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
-	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
 )
 
@@ -94,7 +93,7 @@ func (sc *story) within(tools *tool.Set, call machine.ToolRun) error {
 	if err := sc.begin(); err != nil {
 		return err
 	}
-	sc.tellWithin()
+	sc.beginTelling()
 	return sc.fed(sc.runner.Start(sc.at, message.Message{Role: message.User, Text: given.Task}))
 }
 
@@ -132,9 +131,4 @@ func (sc *story) label() string {
 		b.WriteString(out.call.Tool + "> ")
 	}
 	return b.String()
-}
-
-// plainSession is the session of an agent's run: it has no slices and reducers.
-func (sc *story) plainSession(id string) (cfg session.Config, nested bool) {
-	return session.Config{ID: id}, len(sc.around) > 0
 }

@@ -58,7 +58,10 @@ func (sc *story) open(id string, l *line) error {
 	sc.cfg = sc.config(set, &sc.policy)
 	sc.cfg.Seed = l.args["seed"]
 	sc.cfg.CallsOnly = sc.cfg.CallsOnly || l.has("calls")
-	sc.cfg.Consult = append(slices.Clip(sc.cfg.Consult), classes(l.args["consult"])...)
+	sc.cfg.Consult = slices.Clip(sc.cfg.Consult)
+	for _, class := range split(l.args["consult"], ", ") {
+		sc.cfg.Consult = append(sc.cfg.Consult, fault.Class(class))
+	}
 	sc.cfg.Models = map[string]machine.ModelInfo{"": {Name: l.args["model"], Unbounded: l.has("unbounded")}}
 	if l.has("estimates") {
 		sc.cfg.Estimate = func(_ string, added []message.Message) int64 { return 10 * int64(len(added)) }

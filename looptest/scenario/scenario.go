@@ -143,7 +143,7 @@ func runFile(t *testing.T, path string, opts ...Option) {
 		t.Fatalf("%s: there is no story in it: begin one with start", path)
 	}
 	if sc.telling != nil {
-		sc.telling(t, sc.told)
+		sc.telling(t, sc.sessions())
 	}
 }
 
@@ -161,7 +161,7 @@ type story struct {
 	lines           int
 	// telling gets the sessions at the end. with is added to the next step.
 	telling func(*testing.T, []Told)
-	told    []Told
+	told    []*Told
 	with    Step
 }
 

@@ -153,10 +153,10 @@ func member(payload json.RawMessage, name string) json.RawMessage {
 	return members[name]
 }
 
-// sessionConfig is the session that the story set up.
+// sessionConfig is the session that the story set up. That of an agent has no slices and reducers.
 func (sc *story) sessionConfig(id string) session.Config {
-	if cfg, nested := sc.plainSession(id); nested {
-		return cfg
+	if len(sc.around) > 0 {
+		return session.Config{ID: id}
 	}
 	cfg := sc.own.Session
 	cfg.ID, cfg.OnReducerError = id, sc.reducerFailed

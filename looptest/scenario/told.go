@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -29,6 +28,8 @@ type Told struct {
 	// the name of the tool of such a run.
 	Within []Told
 	Agent  string
+
+	within []*Told
 }
 
 // Step is one step of a [Told].
@@ -49,54 +50,36 @@ func Telling(f func(t *testing.T, sessions []Told)) Option {
 	return way(func(sc *story) { sc.telling = f })
 }
 
-// beginTelling begins the record of a session.
+// beginTelling begins the record of the run that has just begun: that of a session, or of an agent within it.
 func (sc *story) beginTelling() {
-	sc.told = append(sc.told, sc.beginning())
-}
-
-// beginning is the record of the session that has just begun.
-func (sc *story) beginning() Told {
 	st := sc.runner.State()
-	return Told{
+	sc.tale = &Told{
 		Config: sc.cfg, Deadline: sc.deadline, Session: sc.sessionConfig(sc.id), Action: sc.single,
 		Planner: st.Config.Planner, Prompts: st.Config.UserPrompt,
 	}
-}
-
-// tellWithin begins the record of the run of an agent.
-func (sc *story) tellWithin() {
-	if len(sc.told) > 0 {
-		of := sc.beginning()
-		of.Agent = sc.around[len(sc.around)-1].call.Tool
-		now := &sc.told[len(sc.told)-1]
-		now.Within = append(now.Within, of)
-	}
-}
-
-// current is the record of the run that the story goes on with; nil for none.
-func (sc *story) current() *Told {
-	if len(sc.told) == 0 {
-		return nil
-	}
-	now := &sc.told[len(sc.told)-1]
 	if len(sc.around) == 0 {
-		return now
+		sc.told = append(sc.told, sc.tale)
+		return
 	}
-	at := slices.IndexFunc(now.Within, func(of Told) bool { return of.Session.ID == sc.id })
-	if at < 0 {
-		return nil
-	}
-	return &now.Within[at]
+	sc.tale.Agent = sc.around[len(sc.around)-1].call.Tool
+	session := sc.told[len(sc.told)-1]
+	session.within = append(session.within, sc.tale)
 }
 
 // tellStep records a step.
 func (sc *story) tellStep(ev machine.Event, effects []machine.Effect, st machine.State) {
-	now := sc.current()
-	if now == nil {
-		return
-	}
 	s := sc.with
 	s.Event, s.Effects, s.State = ev, effects, st
-	sc.with = Step{}
-	now.Steps = append(now.Steps, s)
+	sc.tale.Steps, sc.with = append(sc.tale.Steps, s), Step{}
+}
+
+// sessions returns all that was told.
+func (sc *story) sessions() (all []Told) {
+	for _, one := range sc.told {
+		for _, within := range one.within {
+			one.Within = append(one.Within, *within)
+		}
+		all = append(all, *one)
+	}
+	return all
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/session"
 )
 
 // answer gives a person's answer to the question about a call; to the first one, if none is named. Below it
@@ -50,4 +51,14 @@ func (sc *story) answer(l *line) error {
 		return nil
 	}
 	return sc.fed(effects, err)
+}
+
+// spoken is a message of the user to the run. With "late" it comes while the model is called.
+func (sc *story) spoken(l *line) error {
+	w := session.Words{ID: l.args["id"], Text: l.body, By: l.args["by"], At: sc.at, Stop: l.has("stop"),
+		Reset: l.has("reset")}
+	if w.ID == "" {
+		w.ID = fmt.Sprintf("said-%d", len(sc.runner.State().Spoken)+1)
+	}
+	return sc.fed(sc.runner.Say(sc.at, w, l.has("late")))
 }

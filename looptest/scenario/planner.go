@@ -1,10 +1,13 @@
 package scenario
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"reflect"
 
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/policy/file"
 )
@@ -54,4 +57,30 @@ func readLayer(text string) (policy.Layer, error) {
 	}
 	layer.Origins = nil
 	return layer, nil
+}
+
+// setLadder makes a ladder the planner: it answers by itself.
+func (sc *story) setLadder(l *line) error {
+	ask, err := l.duration("ask")
+	if err != nil {
+		return err
+	}
+	sc.ladder = &planner.Ladder{Models: split(l.body, "\n"), Ask: ask}
+	return sc.ladder.Validate()
+}
+
+// climb answers the run's questions to its planner with the ladder.
+func (sc *story) climb() error {
+	for sc.ladder != nil && sc.runner != nil && sc.runner.State().Phase == machine.Planning {
+		q := planner.NewQuestion(sc.runner.State(), sc.pending, nil)
+		plan, err := sc.ladder.Plan(context.Background(), q)
+		if err != nil {
+			return err
+		}
+		sc.say(fmt.Sprintf("the ladder says %s", plan.Note))
+		if err := sc.fed(sc.runner.Planned(sc.at, plan)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
