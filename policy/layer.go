@@ -93,12 +93,11 @@ const (
 	originsKey = "origins"
 )
 
-// read reads a layer over its preset. Its place is the key of a set that it stands under; empty if it stands
-// alone.
-func (l *Layer) read(data []byte, f fields.Faults, place string) {
+// read reads a layer over its preset. key is the key of a set that it stands under; empty if it stands alone.
+func (l *Layer) read(data []byte, f fields.Faults, key string) {
 	var below Layer
-	transport := place == layerTransport || place == layerToolTransport
-	idle := func(row fields.Field) bool { return idleIn(place, row) }
+	transport := key == layerTransport || key == layerToolTransport
+	idle := func(row fields.Field) bool { return meaningless(key, "", row) != "" }
 	fields.Reader{Keys: []string{presetKey}, Idle: idle, Also: func(name string, v jsontext.Value, f fields.Faults) bool {
 		switch name {
 		case presetKey:
@@ -111,21 +110,33 @@ func (l *Layer) read(data []byte, f fields.Faults, place string) {
 	*l = l.Over(below)
 }
 
-// idleIn reports whether a field has no meaning in a layer at a place of a set: [Set.Validate] refuses it
-// there.
-func idleIn(place string, row fields.Field) bool {
-	ofModels := slices.Contains([]string{"model_timeout", "first_token_timeout", "idle_timeout", "classify_words"},
-		row.Name)
-	notTold := row.CorrectionOnly || row.Name == "emit_feedback"
-	switch place {
-	case "":
-		return false
-	case layerTransport:
-		return notTold
-	case layerToolTransport:
-		return notTold || ofModels
+// ofModelCalls are the fields that mean something for model calls and tries alone.
+var ofModelCalls = []string{"model_timeout", "first_token_timeout", "idle_timeout", "classify_words"}
+
+// meaningless says why a field has no meaning in a layer under a key of a set, and what to do instead; empty if
+// it has one. A layer that stands alone has no key, and all of its fields a meaning.
+func meaningless(key, tool string, row fields.Field) string {
+	ofModels := slices.Contains(ofModelCalls, row.Name)
+	transport := key == layerTransport || key == layerToolTransport
+	switch {
+	case key == "":
+	case transport && row.CorrectionOnly:
+		return "has no meaning for transport; leave it out"
+	case transport && row.Name == "emit_feedback":
+		return "the model is not told about transport faults; leave it out"
+	case key == layerToolTransport && ofModels:
+		return "has no meaning for tools; write it under transport"
+	case transport:
+	case ofModels:
+		return "has no meaning for corrections; write it under transport"
+	case key == layerTools && row.Name == "tool_timeout":
+		return "has no meaning for corrections; write it under tool_transport." + tool
+	case row.Name == "tool_timeout":
+		return "has no meaning for corrections; write it under transport, or under tool_transport.NAME"
+	case key == layerAnswer && row.CallsOnly:
+		return "has no meaning for an answer; write it under tools.NAME, or under global"
 	}
-	return ofModels || row.Name == "tool_timeout" || place == layerAnswer && row.CallsOnly
+	return ""
 }
 
 // schedule returns the fields that a preset sets in a file: those that say when to try again. The retryable

@@ -25,7 +25,8 @@ const (
 	layerCall      = "call"
 	layerAdjusted  = "adjusted"
 	layerTransport = "transport"
-	// layerToolTransport is followed by a tool's name.
+	// layerTools is not named in explanations, and layerToolTransport is followed by a tool's name.
+	layerTools         = "tools"
 	layerToolTransport = "tool_transport"
 )
 

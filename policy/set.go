@@ -89,22 +89,32 @@ func DefaultSet() Set {
 // OwnClasses returns the classes in s that package fault does not know, in ascending order. Only the
 // program's own errors can have them (see [fault.ClassError]).
 func (s *Set) OwnClasses() []fault.Class {
-	layers := []Layer{s.Global, s.Answer, s.Call, s.Adjusted, s.Transport}
-	for _, tools := range []map[string]Layer{s.Tools, s.ToolTransport} {
-		for _, name := range canon.Keys(tools) {
-			layers = append(layers, tools[name])
-		}
-	}
 	var own []fault.Class
-	for _, l := range layers {
+	s.each(func(l *Layer, _, _ string) {
 		for _, c := range append(canon.Keys(l.Bases), l.RetryableErrors...) {
 			if c.Plane() == "" {
 				own = append(own, c)
 			}
 		}
-	}
+	})
 	slices.Sort(own)
 	return slices.Compact(own)
+}
+
+// each calls do with each layer of the set, and with where it stands: under a key, and there under the name
+// of its tool, if it is that of a tool.
+func (s *Set) each(do func(l *Layer, key, tool string)) {
+	do(&s.Global, layerGlobal, "")
+	do(&s.Answer, layerAnswer, "")
+	do(&s.Call, layerCall, "")
+	do(&s.Adjusted, layerAdjusted, "")
+	for _, tool := range canon.Keys(s.Tools) {
+		do(layerOf(s.Tools, tool), layerTools, tool)
+	}
+	do(&s.Transport, layerTransport, "")
+	for _, tool := range canon.Keys(s.ToolTransport) {
+		do(layerOf(s.ToolTransport, tool), layerToolTransport, tool)
+	}
 }
 
 // Clone returns a deep copy of the set.
@@ -146,7 +156,7 @@ func (s *Set) UnmarshalJSON(data []byte) error {
 func (s *Set) also(name string, v jsontext.Value, f fields.Faults) bool {
 	one := map[string]*Layer{layerGlobal: &s.Global, layerAnswer: &s.Answer, layerCall: &s.Call,
 		layerAdjusted: &s.Adjusted, layerTransport: &s.Transport}[name]
-	many := map[string]*map[string]Layer{"tools": &s.Tools, layerToolTransport: &s.ToolTransport}[name]
+	many := map[string]*map[string]Layer{layerTools: &s.Tools, layerToolTransport: &s.ToolTransport}[name]
 	switch {
 	case one != nil:
 		one.read(v, f, name)

@@ -8,7 +8,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/fields"
 )
 
@@ -47,20 +46,13 @@ func (p *RetryPolicy) SettingsOf(attempt int) Settings {
 // [*FieldError], joined. It returns nil if all are known.
 func (s *Set) CheckModels(known []string) error {
 	f := fields.Collect()
-	check := func(l Layer, f fields.Faults) {
+	s.each(func(l *Layer, key, tool string) {
 		for n, settings := range l.PerAttempt {
 			if name := settings.Model; name != "" && !slices.Contains(known, name) {
-				f.At("attempts").Item(n).At("model").Add("there is no model %q; %s", name, oneOf(known))
+				f.At(key).At(tool).At("attempts").Item(n).At("model").Add("there is no model %q; %s", name, oneOf(known))
 			}
 		}
-	}
-	check(s.Global, f.At(layerGlobal))
-	for _, tool := range canon.Keys(s.Tools) {
-		check(s.Tools[tool], f.At("tools").At(tool))
-	}
-	check(s.Answer, f.At(layerAnswer))
-	check(s.Call, f.At(layerCall))
-	check(s.Adjusted, f.At(layerAdjusted))
+	})
 	return fields.Err[FieldError](f)
 }
 

@@ -58,77 +58,32 @@ func (s Set) Validate() error { return faultsOf(s.check) }
 
 func (s *Set) check(f fields.Faults) {
 	checks.Check(s, f)
-	for _, of := range []struct {
-		path  string
-		layer *Layer
-	}{{layerGlobal, &s.Global}, {layerAnswer, &s.Answer}, {layerCall, &s.Call},
-		{layerAdjusted, &s.Adjusted}} {
-		of.layer.checkCorrection(f.At(of.path), "write it under transport, or under tool_transport.NAME")
-	}
-	for _, tool := range canon.Keys(s.Tools) {
-		layerOf(s.Tools, tool).checkCorrection(f.At("tools").At(tool), "write it under tool_transport."+tool)
-	}
-	for n, row := range layerFields {
-		if row.CallsOnly && fields.Says(&s.Answer, n) {
-			f.At(layerAnswer).At(row.Name).Add("has no meaning for an answer; write it under tools.NAME, or under " +
-				"global")
-		}
-	}
-	s.Transport.checkTransport(f.At(layerTransport))
-	for _, tool := range canon.Keys(s.ToolTransport) {
-		own, at := layerOf(s.ToolTransport, tool), f.At(layerToolTransport).At(tool)
-		own.checkTransport(at)
-		own.checkNoModel(at, "tools")
-		own.checkNoWords(at, "tools")
-	}
+	s.each(func(l *Layer, key, tool string) { l.checkMeaning(f.At(key).At(tool), key, tool) })
 	s.checkTogether(f)
 	if s.MaxTurns == 0 && s.MaxCalls == 0 && s.Budgets == (Budgets{}) {
 		f.Add("it allows no model call and no failed attempt; begin with DefaultSet, and change what should differ")
 	}
 }
 
-// checkCorrection refuses fields that have no meaning for corrections.
-func (l *Layer) checkCorrection(f fields.Faults, instead string) {
-	if d := l.ToolTimeout; d != nil && *d != Unlimited {
-		f.At("tool_timeout").Add("has no meaning for corrections; %s", instead)
-	}
-	l.checkNoModel(f, "corrections")
-	l.checkNoWords(f, "corrections")
-}
-
-// checkNoWords refuses to go by the words of errors where that has no meaning.
-func (l *Layer) checkNoWords(f fields.Faults, where string) {
-	if l.ClassifyWords != nil && *l.ClassifyWords {
-		f.At("classify_words").Add("has no meaning for %s; write it under transport", where)
-	}
-}
-
-// checkNoModel refuses the limits of a model call where no model is called.
-func (l *Layer) checkNoModel(f fields.Faults, where string) {
-	for _, limit := range []struct {
-		key   string
-		value *time.Duration
-	}{
-		{"model_timeout", l.ModelTimeout},
-		{"first_token_timeout", l.FirstTokenTimeout},
-		{"idle_timeout", l.IdleTimeout},
-	} {
-		if limit.value != nil && *limit.value != Unlimited {
-			f.At(limit.key).Add("has no meaning for %s; write it under transport", where)
-		}
-	}
-}
-
-// checkTransport refuses fields that have no meaning for the transport plane.
-func (l *Layer) checkTransport(f fields.Faults) {
+// checkMeaning refuses the fields that have no meaning where the layer stands in a set.
+func (l *Layer) checkMeaning(f fields.Faults, key, tool string) {
 	for n, row := range layerFields {
-		if row.CorrectionOnly && fields.Says(l, n) {
-			f.At(row.Name).Add("has no meaning for transport; leave it out")
+		if !fields.Says(l, n) {
+			continue
+		}
+		if problem := meaningless(key, tool, row); problem != "" && !l.asksNothing(row.Name) {
+			f.At(row.Name).Add("%s", problem)
 		}
 	}
-	if l.EmitFeedback != nil && *l.EmitFeedback {
-		f.At("emit_feedback").Add("the model is not told about transport faults; leave it out")
-	}
+}
+
+// asksNothing reports whether a field that is set may stand where it has no meaning: it gives up a time limit,
+// or turns off what is off there.
+func (l *Layer) asksNothing(name string) bool {
+	limit := map[string]*time.Duration{"model_timeout": l.ModelTimeout, "tool_timeout": l.ToolTimeout,
+		"first_token_timeout": l.FirstTokenTimeout, "idle_timeout": l.IdleTimeout}[name]
+	on := map[string]*bool{"classify_words": l.ClassifyWords, "emit_feedback": l.EmitFeedback}[name]
+	return limit != nil && *limit == Unlimited || on != nil && !*on
 }
 
 const basesOnList = "a list of delays has no base to replace; use another kind of backoff, or no bases"

@@ -107,8 +107,8 @@ func TestValidateReportsEveryFault(t *testing.T) {
 		`budgets.run: -3 is too few; write 0 or more, or the word unlimited`,
 		`max_turns: 0 is too few; write 1 or more, or the word unlimited`,
 		`answer.polling: has no meaning for an answer; write it under tools.NAME, or under global`,
-		`transport.no_progress: has no meaning for transport; leave it out`,
 		`transport.emit_feedback: the model is not told about transport faults; leave it out`,
+		`transport.no_progress: has no meaning for transport; leave it out`,
 	}, lines[16:])
 	var field *policy.FieldError
 	require.True(t, errors.As(err, &field))
