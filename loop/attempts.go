@@ -118,7 +118,8 @@ func (t *ActionRun) all(yield func(*Attempt) bool) error {
 	}
 	if end != nil {
 		t.ended = end
-		return ranOut(end)
+		_, err = recordedEnd(end)
+		return err
 	}
 	defer of.leave()
 	t.began = true
@@ -222,13 +223,13 @@ func beginTries(
 	if p.action = a; p.teller != nil {
 		p.teller.Single = true
 	}
-	which, err := t.which(t.wanted)
+	isLast, err := t.find(t.wanted)
 	switch {
 	case err != nil:
 		return nil, nil, err
-	case which == answered:
+	case t.recorded != nil:
 		return nil, t.recorded, t.isAnswered()
-	case which == continued:
+	case isLast:
 		if err := t.resume(t.plans); err != nil {
 			return nil, nil, err
 		}
@@ -452,22 +453,4 @@ func (t *tries) leave() {
 		_, _ = t.cancelled()
 	}
 	t.close()
-}
-
-// ranOut returns the error of what ended without success, or nil.
-func ranOut(end *journal.Ended) error {
-	if end.Outcome.OK {
-		return nil
-	}
-	st := machine.State{
-		Config: &machine.Config{Single: !end.Request, Action: end.Action, Seed: end.Seed}, Policy: end.Policy,
-		Outcome: &end.Outcome,
-	}
-	cause := recordedCause(&end.Outcome, !end.Request)
-	if x := end.Outcome.Exhaustion; cause == nil && x != nil && x.Failure.Class == fault.Reducer {
-		cause = &fault.RecordedError{Recorded: x.Failure} // the session that had the reducer's error is not at hand
-	}
-	e := exhausted(st, end.Attempts, cause)
-	e.Recorded = end.At
-	return e
 }

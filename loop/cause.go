@@ -100,5 +100,5 @@ func recordedCauseOf(end *engine.End) error {
 			return &e
 		}
 	}
-	return nil
+	return &fault.RecordedError{Recorded: o.Exhaustion.Failure} // the session that had it is not at hand
 }

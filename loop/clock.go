@@ -133,7 +133,8 @@ func (a *alarms) bounded(ctx context.Context, deadline time.Time) (context.Conte
 	if own, ok := ctx.Deadline(); deadline.IsZero() || ok && !deadline.Before(own) {
 		return ctx, func() {}
 	}
-	d := &deadlined{Context: ctx, at: deadline, done: make(chan struct{})}
+	d := &deadlined{Context: ctx, at: deadline}
+	d.over, d.end = context.WithCancelCause(context.Background())
 	unhook := context.AfterFunc(ctx, func() { d.end(ctx.Err()) })
 	stop := func() {}
 	switch left := deadline.Sub(a.clock.Now()); {
@@ -150,61 +151,24 @@ func (a *alarms) bounded(ctx context.Context, deadline time.Time) (context.Conte
 // deadlined is a context that ends at a time of a clock.
 type deadlined struct {
 	context.Context
-	at   time.Time
-	done chan struct{}
-
-	mu    sync.Mutex
-	err   error
-	hooks []*func()
+	at time.Time
+	// over ends with it, by end. Its cause is the error.
+	over context.Context
+	end  context.CancelCauseFunc
 }
 
 func (d *deadlined) Deadline() (time.Time, bool) { return d.at, true }
 
-func (d *deadlined) Done() <-chan struct{} { return d.done }
+func (d *deadlined) Done() <-chan struct{} { return d.over.Done() }
 
 // Err is that of the parent at once, whose hook may come later.
 func (d *deadlined) Err() error {
 	if err := d.Context.Err(); err != nil {
 		d.end(err)
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.err
+	return context.Cause(d.over)
 }
 
 // AfterFunc calls f on its own goroutine when the context ends. With it, package context needs no goroutine
 // for each context that is made from this one.
-func (d *deadlined) AfterFunc(f func()) (stop func() bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.err != nil {
-		go f()
-		return func() bool { return false }
-	}
-	hook := &f
-	d.hooks = append(d.hooks, hook)
-	return func() bool {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		at := slices.Index(d.hooks, hook)
-		if at >= 0 {
-			d.hooks = slices.Delete(d.hooks, at, at+1)
-		}
-		return at >= 0
-	}
-}
-
-// end ends the context, unless it has ended.
-func (d *deadlined) end(err error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.err != nil {
-		return
-	}
-	d.err = err
-	close(d.done)
-	for _, hook := range d.hooks {
-		go (*hook)()
-	}
-	d.hooks = nil
-}
+func (d *deadlined) AfterFunc(f func()) (stop func() bool) { return context.AfterFunc(d.over, f) }

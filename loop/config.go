@@ -351,12 +351,7 @@ func WithClassifier(f func(err error) fault.Verdict) Option {
 
 // ClockOf returns the clock of the options, or the machine's clock, for packages that build on the drivers.
 func ClockOf(opts ...Option) Clock {
-	o := options{clock: standard.clock}
-	for _, opt := range opts {
-		if opt != nil {
-			opt(&o)
-		}
-	}
+	o, _ := collect(opts) // whoever uses the options says what is wrong with them
 	return o.clock
 }
 

@@ -17,13 +17,13 @@ import (
 // same run, because runs are added again after a crash. In a pool an empty message continues any unfinished
 // run.
 func (p *process) enter(m *machine.Compiled, pooled bool) (begins bool, err error) {
-	which, err := p.which(func() wanted { return p.wanted(pooled) })
+	isLast, err := p.find(func() wanted { return p.wanted(pooled) })
 	switch {
 	case err != nil:
 		return false, err
-	case which == answered:
+	case p.recorded != nil:
 		return false, p.adopt()
-	case which == continued:
+	case isLast:
 		return false, p.resumeRun()
 	}
 	return true, p.beginRun(m)
@@ -101,25 +101,6 @@ func (p *process) adopt() error {
 	return nil
 }
 
-// recordedResult returns the recorded end.
-func (p *process) recordedResult() (Result, error) {
-	result := resultOf(&p.recorded.Outcome, nil)
-	result.Recorded, result.Attempts = p.recorded.At, p.recorded.Attempts
-	return result, ranOut(p.recorded)
-}
-
-// standing is what a journal has of a run or an action that is to be made.
-type standing string
-
-const (
-	// fresh: nothing, so it begins.
-	fresh standing = "fresh"
-	// continued: its last run, ended or not.
-	continued standing = "continued"
-	// answered: its end, from an earlier run.
-	answered standing = "answered"
-)
-
 // wanted is a run or an action as a journal may have it.
 type wanted struct {
 	// id is the ID of the request or the action; may be empty.
@@ -133,36 +114,36 @@ type wanted struct {
 	end func(id string) (*journal.Ended, error)
 }
 
-// which returns what the journal has of what is wanted. If that is an answer, it sets recorded.
-func (p *process) which(wants func() wanted) (standing, error) {
+// find looks for what is wanted in the journal. It reports whether that is its last run, ended or not. If it
+// is the end of an earlier one, it sets recorded. Otherwise the run or the action is to begin.
+func (p *process) find(wants func() wanted) (isLast bool, err error) {
 	j := p.journal
 	if j == nil {
-		return fresh, nil
+		return false, nil
 	}
 	w := wants()
 	var unread error
 	if w.ended || j.Unfinished() {
 		past, err := j.Past()
 		if err == nil {
-			is, err := w.is(past)
-			if is || err != nil {
-				return continued, err
+			if is, err := w.is(past); is || err != nil {
+				return is, err
 			}
 		}
 		unread = err
 	}
 	if w.id == "" {
-		return fresh, unread
+		return false, unread
 	}
 	end, err := w.end(w.id)
 	switch {
 	case err != nil:
-		return fresh, err
-	case end != nil:
-		p.recorded = end
-		return answered, nil
-	case errors.Is(unread, journal.ErrRedacted) && !j.Unfinished():
-		return fresh, nil // the texts are gone, the ids are not
+		return false, err
+	case end == nil && errors.Is(unread, journal.ErrRedacted) && !j.Unfinished():
+		return false, nil // the texts are gone, the ids are not
+	case end == nil:
+		return false, unread
 	}
-	return fresh, unread
+	p.recorded = end
+	return false, nil
 }

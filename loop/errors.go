@@ -212,7 +212,7 @@ func (e *RetryExhaustedError) typed() error {
 func exhausted(st machine.State, attempts []session.Attempt, cause error) *RetryExhaustedError {
 	o := st.Outcome
 	e := &RetryExhaustedError{Reason: o.Reason, Attempts: attempts, Totals: o.Totals, Seed: st.Seed(),
-		Detail: o.Detail, Cause: cause, InDoubt: o.InDoubt, ToolFailures: toolFailures(o.ToolFailures, nil)}
+		Detail: o.Detail, Cause: cause, InDoubt: o.InDoubt}
 	if st.Config != nil {
 		e.tried = st.Config.Single
 	}

@@ -270,7 +270,7 @@ func (p *process) result() (result Result, err error) {
 	case p.broke != nil:
 		err = p.broken(p.broke)
 	case p.recorded != nil:
-		result, err = p.recordedResult()
+		result, err = recordedEnd(p.recorded)
 	default:
 		p.clearMail()
 		result, err = ResultOf(p.runner.End(), p.why(p.runner.State().Outcome))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
@@ -161,31 +162,38 @@ func Generate[T any](ctx context.Context, l *Loop, s *session.Session, in Input)
 // [fault.RecordedError], a typed error of package fault, or none. If the run has not stopped, the result is
 // zero.
 func ResultOf(end engine.End, cause error) (Result, error) {
-	o := end.State.Outcome
-	if o == nil {
+	if end.State.Outcome == nil {
 		return Result{}, nil
 	}
-	result := resultOf(o, end.ToolErrors)
-	result.Warnings, result.Recorded = warned(&end), end.Recorded
-	result.Transcript, result.Attempts = end.State.Transcript(), end.State.Attempts()
+	return resultOf(&end, end.State.Attempts(), cause)
+}
+
+// recordedEnd returns the end of a run or an action that the journal has, without its state.
+func recordedEnd(end *journal.Ended) (Result, error) {
+	st := machine.State{
+		Config: &machine.Config{Single: !end.Request, Action: end.Action, Seed: end.Seed}, Policy: end.Policy,
+		Outcome: &end.Outcome,
+	}
+	return resultOf(&engine.End{State: st, Recorded: end.At}, end.Attempts, nil)
+}
+
+// resultOf is ResultOf with the attempts of a run that has stopped.
+func resultOf(end *engine.End, attempts []session.Attempt, cause error) (Result, error) {
+	o := end.State.Outcome
+	result := Result{
+		Text: o.Text, Value: o.Value, Calls: o.Calls, Degraded: o.Degraded, Warnings: warned(end),
+		InDoubt: o.InDoubt, ToolFailures: toolFailures(o.ToolFailures, end.ToolErrors), Totals: o.Totals,
+		Transcript: end.State.Transcript(), Attempts: attempts, Recorded: end.Recorded,
+	}
 	if o.OK {
 		return result, nil
 	}
 	if cause == nil {
-		cause = recordedCauseOf(&end)
+		cause = recordedCauseOf(end)
 	}
-	e := exhausted(end.State, result.Attempts, cause)
+	e := exhausted(end.State, attempts, cause)
 	e.Recorded, e.ToolFailures = end.Recorded, result.ToolFailures
 	return result, e
-}
-
-// resultOf returns what an outcome says of the result. errs are the Go errors of its failed calls, as far as
-// they are at hand.
-func resultOf(o *machine.Outcome, errs []error) Result {
-	return Result{
-		Text: o.Text, Value: o.Value, Calls: o.Calls, Degraded: o.Degraded, Warnings: o.Warnings,
-		InDoubt: o.InDoubt, ToolFailures: toolFailures(o.ToolFailures, errs), Totals: o.Totals,
-	}
 }
 
 // warned adds warnings about what has changed and the journal.
