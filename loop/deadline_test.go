@@ -12,6 +12,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/fixture"
+	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
@@ -110,4 +111,35 @@ func TestATryThatEndsWithItsContextIsCancelledUnderADeadline(t *testing.T) {
 		}
 		require.ErrorIs(t, tries.Err(), policy.ReasonCancelled)
 	}
+}
+
+// A deadline that no journal can hold is refused by its field, with or without a journal. One of a context that
+// far away is none.
+func TestADeadlineHasAYearThatCanBeRecorded(t *testing.T) {
+	store := &looptest.Store{}
+	run := func(ctx context.Context, deadline time.Time) error {
+		j, err := journal.Open(t.Context(), store, "order-42", journal.Settings{})
+		require.NoError(t, err)
+		_, err = fixture.Run(ctx, looptest.NewModel(looptest.Say("Done.")), fixture.In(newSession(t), j), loop.Input{Prompt: "Go.", Deadline: deadline}, loop.Config{})
+		require.NoError(t, j.Close())
+		return err
+	}
+	for year, at := range map[string]time.Time{
+		"10000": time.Date(9999, 12, 31, 23, 0, 0, 0, time.FixedZone("", -3600)), "-5": time.Date(-5, 1, 1, 0, 0, 0, 0, time.UTC),
+	} {
+		want := "deadline: the year " + year + ": give one before the year 10000, or none"
+		require.EqualError(t, run(t.Context(), at), "loop: input: "+want)
+		_, err := fixture.Run(t.Context(), looptest.NewModel(), newSession(t), loop.Input{Prompt: "Go.", Deadline: at}, loop.Config{})
+		require.EqualError(t, err, "loop: input: "+want)
+		action := loop.ToolCall("book")
+		action.Deadline = at
+		_, err = loop.Do(t.Context(), nil, action, func(context.Context, loop.Attempt) (int, error) { panic("it is not tried") })
+		require.ErrorContains(t, err, want)
+		_, err = action.Machine()
+		require.EqualError(t, err, want)
+	}
+	ctx, cancel := context.WithDeadline(t.Context(), time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC))
+	defer cancel()
+	require.NoError(t, run(ctx, time.Time{}))
+	require.NoError(t, run(t.Context(), time.Date(9999, 1, 1, 0, 0, 0, 0, time.FixedZone("", 25*60*60))), "it is recorded in UTC")
 }

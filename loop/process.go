@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
@@ -435,10 +436,12 @@ func (p *process) adjustPolicy() error {
 	return err
 }
 
-// earlier returns the earlier of the given deadline and that of the context.
+// earlier returns the earlier of the given deadline and that of the context. A deadline of the context that
+// cannot be recorded is too far away to count.
 func earlier(ctx context.Context, deadline time.Time) time.Time {
-	if d, ok := ctx.Deadline(); ok && (deadline.IsZero() || d.Before(deadline)) {
-		return d.UTC().Round(0)
+	d, ok := ctx.Deadline()
+	if ok && canon.CheckDeadline("", d) == nil && (deadline.IsZero() || d.Before(deadline)) {
+		deadline = d
 	}
-	return deadline
+	return deadline.UTC().Round(0)
 }

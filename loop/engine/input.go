@@ -45,8 +45,8 @@ func (in *Input) Validate() error {
 		return fmt.Errorf("%s%w", place, err)
 	}
 	return errors.Join(
-		canon.CheckID("request_id", in.RequestID), at("attach", talk.ValidateParts(in.Attach)),
-		at("history", talk.Validate(in.History)), at("history: ", session.Unanswered(in.History)),
+		canon.CheckID("request_id", in.RequestID), canon.CheckDeadline("deadline", in.Deadline),
+		at("attach", talk.ValidateParts(in.Attach)), at("history", talk.Validate(in.History)), at("history: ", session.Unanswered(in.History)),
 	)
 }
 
