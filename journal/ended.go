@@ -59,16 +59,6 @@ func (e *ends) add(one Ended) {
 	e.all = append(e.all, one)
 }
 
-// unredacted returns a copy without the ends of redacted runs.
-func (e *ends) unredacted() (own ends) {
-	for _, one := range e.all {
-		if !one.Redacted {
-			own.add(one)
-		}
-	}
-	return own
-}
-
 // ended returns the end of an action or a request, or nil if it has not ended.
 func (f *Fold) ended(key endKey) *Ended {
 	if f == nil {

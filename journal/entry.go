@@ -40,17 +40,14 @@ type position struct{ line, offset, end int64 }
 
 // locate adds the line to an error.
 func (p position) locate(err error) error {
-	switch d := err.(type) {
-	case nil:
-		return nil
-	case *DifferenceError:
-		d.Line = p.line
-		return d
-	case *misfitError:
+	if d, differs := err.(*DifferenceError); differs {
 		d.Line = p.line
 		return d
 	}
-	if errors.Is(err, ErrRedacted) {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, ErrDiffers), errors.Is(err, ErrRedacted):
 		return fmt.Errorf("journal: line %d: %w", p.line, err)
 	}
 	return &CorruptError{Line: p.line, Offset: p.offset, Why: err.Error()}

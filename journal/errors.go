@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/retake-go/retake/loop/machine"
 )
 
 // The kinds of errors; use errors.Is.
@@ -86,14 +84,18 @@ func (e *SealedError) Error() string {
 // Is matches ErrSealed.
 func (e *SealedError) Is(target error) bool { return target == ErrSealed }
 
-// heldError says what the journal holds that conflicts with what is to begin. errors.Is matches
-// [ErrConflict].
-type heldError string
+// kindError is an error of a kind without the words of the kind. errors.Is matches both.
+type kindError struct {
+	error
+	kind error
+}
 
-func (e heldError) Error() string { return "journal: " + string(e) }
+func (e kindError) Is(target error) bool { return target == e.kind }
 
-// Is matches ErrConflict.
-func (e heldError) Is(target error) bool { return target == ErrConflict }
+func (e kindError) Unwrap() error { return e.error }
+
+// heldError is an error of [ErrConflict]: what the journal holds conflicts with what is to begin.
+func heldError(holds string) error { return kindError{errors.New("journal: " + holds), ErrConflict} }
 
 // ConflictError reports that the journal of a session has another writer. errors.Is matches [ErrConflict].
 type ConflictError struct {
@@ -122,27 +124,3 @@ func (e *ConflictError) Error() string {
 
 // Is matches ErrConflict.
 func (e *ConflictError) Is(target error) bool { return target == ErrConflict }
-
-// misfitError reports a recorded event or header that today's code refuses. errors.Is matches [ErrDiffers].
-type misfitError struct {
-	// Line and Event count from 1. For a header, Event is the number of the event before it.
-	Line, Event int64
-	// Kind is the kind of the event, or "header".
-	Kind machine.EventKind
-	// Err is the reason; for an event, a [machine.EventError].
-	Err error
-}
-
-// Error names the line and the event.
-func (e *misfitError) Error() string {
-	if e.Kind == kindHeader {
-		return fmt.Sprintf("journal: line %d: the header is refused now: %v", e.Line, e.Err)
-	}
-	return fmt.Sprintf("journal: line %d: event %d (%s) does not fit now: %v", e.Line, e.Event, e.Kind, e.Err)
-}
-
-// Unwrap returns the reason.
-func (e *misfitError) Unwrap() error { return e.Err }
-
-// Is matches ErrDiffers.
-func (e *misfitError) Is(target error) bool { return target == ErrDiffers }

@@ -135,8 +135,8 @@ func (f *Fold) read(e *entry) (rec Record, err error) {
 	return rec, err
 }
 
-// add folds one record. It returns a [DifferenceError] for a decision that differs from today's, a
-// [misfitError] for an event or header that today's code refuses, and another error for a record in the wrong
+// add folds one record. It returns a [DifferenceError] for a decision that differs from today's, an error of
+// [ErrDiffers] for an event or header that today's code refuses, and another error for a record in the wrong
 // place. After an error the fold must not be used any more.
 func (f *Fold) add(rec Record) error {
 	switch {
@@ -181,7 +181,7 @@ func (f *Fold) beginWith(h Header, held session.State) error {
 	if compiled == nil {
 		var err error
 		if compiled, err = machine.Compile(&h.Config); err != nil {
-			return &misfitError{Event: f.events, Kind: "header", Err: fmt.Errorf("config: %w", err)}
+			return kindError{fmt.Errorf("the header is refused now: config: %w", err), ErrDiffers}
 		}
 	}
 	before := *f
@@ -233,7 +233,7 @@ func (f *Fold) event(ev *machine.Event) error {
 	st := f.State
 	effects, err := machine.Step(&st, ev)
 	if err != nil {
-		return &misfitError{Event: f.events, Kind: ev.Kind, Err: err}
+		return kindError{fmt.Errorf("event %d (%s) does not fit now: %w", f.events, ev.Kind, err), ErrDiffers}
 	}
 	f.undecided, err = f.follow(ev, effects, &st)
 	return err

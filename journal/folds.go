@@ -25,14 +25,12 @@ func newFolds(r *redactor) folds {
 	return folds{f, f, r}
 }
 
-// redacts reports whether the current run is redacted.
-func (f *folds) redacts() bool {
-	return f.redactor != nil && f.clear != nil && f.file.Header.Redaction != nil
-}
+// redacts reports whether the current run is redacted, and what was left out is known.
+func (f *folds) redacts() bool { return f.clear != nil && f.clear != f.file }
 
 // last is the fold of the current run: of what happened if that is known.
 func (f *folds) last() *Fold {
-	if f.redacts() {
+	if f.clear != nil {
 		return f.clear
 	}
 	return f.file
@@ -52,8 +50,7 @@ func (f *folds) split(h *Header) error {
 	case f.redactor == nil || f.redactor.Transcripts == nil:
 		f.clear = nil
 	case f.clear == f.file:
-		f.clear = new(Fold)
-		f.clear.State, f.clear.ends = f.file.State, f.file.ends.unredacted()
+		f.clear = &Fold{State: f.file.State}
 	}
 	return nil
 }
@@ -65,7 +62,7 @@ func (f *folds) take(ctx context.Context, e *entry) error {
 			return err
 		}
 	}
-	if f.clear == f.file || f.clear == nil {
+	if !f.redacts() {
 		return f.file.take(e)
 	}
 	named := e.rec
@@ -107,7 +104,7 @@ func (f *folds) begin(h Header, st machine.State) (left Header, begun bool, err 
 	if err := f.addState(&h, st); err != nil {
 		return h, false, err
 	}
-	left, past := h, f.clearEnds()
+	left, before := h, f.clear
 	if f.redactor != nil {
 		if left, err = f.redactor.header(h); err != nil {
 			return h, false, err
@@ -121,12 +118,15 @@ func (f *folds) begin(h Header, st machine.State) (left Header, begun bool, err 
 			return h, false, err
 		}
 	}
-	before := f.clear
-	if f.clear = f.file; f.redactor != nil {
-		f.clear = &Fold{Header: h, State: st, digests: newDigester(), folding: folding{ends: past}}
-		if before != nil {
-			f.clear.before = before.begunLast()
-		}
+	if f.clear = f.file; f.redactor == nil {
+		return left, begun, nil
+	}
+	f.clear = &Fold{Header: h, State: st, digests: newDigester()}
+	if before != nil {
+		f.clear.before = before.begunLast()
+	}
+	if before != nil && before != f.file {
+		f.clear.ends = before.ends // the file has those of its other runs
 	}
 	return left, begun, nil
 }
@@ -215,23 +215,14 @@ func (f *folds) note(n Note, at int) (Note, error) {
 // left out is not available.
 func (f *folds) ended(key endKey) (end *Ended, lost bool) {
 	end = f.file.ended(key)
-	if clear := f.clear.ended(key); clear != nil && f.clear != f.file {
-		whole := *clear
-		if end != nil {
-			whole.Prompt = end.Prompt // the key makes that of the file
-		}
-		return &whole, false
+	if end == nil || !end.Redacted {
+		return end, false
 	}
-	return end, end != nil && end.Redacted
-}
-
-// clearEnds returns the unredacted ends of actions, for the next redacted run.
-func (f *folds) clearEnds() ends {
-	switch {
-	case f.redactor == nil || f.clear == nil:
-		return ends{}
-	case f.clear == f.file:
-		return f.file.ends.unredacted()
+	known := f.clear.ended(key)
+	if known == nil {
+		return end, true
 	}
-	return f.clear.ends
+	whole := *known
+	whole.Prompt = end.Prompt // the key makes that of the file
+	return &whole, false
 }
