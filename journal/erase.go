@@ -12,6 +12,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/masked"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 )
@@ -325,8 +326,8 @@ func erased[T any](e *erasure, record T) (left T, err error) {
 
 // of returns a document with marks.
 func (e *erasure) of(document []byte) ([]byte, error) {
-	w := rewriter{value: e.value, name: e.member}
-	return w.rewrite(document)
+	w := masked.Rewriter{Value: e.value, Name: e.member}
+	return w.Rewrite(document)
 }
 
 // value returns the mark for a value, or nil to keep it.

@@ -17,6 +17,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/masked"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -255,14 +256,11 @@ func nothingStays(t *testing.T, left any, err error) {
 func has(t *testing.T, document []byte, pointer string) bool {
 	found, p := false, new(places)
 	p.add("", pointer)
-	w := rewriter{
-		value: func(at []string, _ jsontext.Value, _ string) ([]byte, error) {
-			found = found || p.has(at)
-			return nil, nil
-		},
-		name: func(_ []string, name string) (string, error) { return name, nil },
-	}
-	_, err := w.rewrite(document)
+	w := masked.Rewriter{Value: func(at []string, _ jsontext.Value, _ string) ([]byte, error) {
+		found = found || p.has(at)
+		return nil, nil
+	}}
+	_, err := w.Rewrite(document)
 	require.NoError(t, err)
 	return found
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/masked"
 	"github.com/retake-go/retake/loop/machine"
 )
 
@@ -186,22 +187,22 @@ func restored(ctx context.Context, from Transcripts, session string, rec Record)
 		}
 		return left, m, err
 	}
-	w := rewriter{
-		value: func(_ []string, _ jsontext.Value, text string) ([]byte, error) {
+	w := masked.Rewriter{
+		Value: func(_ []string, _ jsontext.Value, text string) ([]byte, error) {
 			left, m, err := lookup(text)
 			if left == nil || m.JSON || err != nil {
 				return left, err
 			}
 			return canon.Marshal(string(left))
 		},
-		name: func(_ []string, name string) (string, error) {
+		Name: func(_ []string, name string) (string, error) {
 			left, _, err := lookup(name)
 			return cmp.Or(string(left), name), err
 		},
 	}
 	raw, err := canon.AppendDeclared(nil, &rec)
 	if err == nil {
-		raw, err = w.rewrite(raw)
+		raw, err = w.Rewrite(raw)
 	}
 	if err != nil {
 		return rec, err

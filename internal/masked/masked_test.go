@@ -21,6 +21,7 @@ func TestValuesAreLeftOutByTheirPlaces(t *testing.T) {
 		{`{"a":[1,2]}`, []string{"/a/1"}, `{"a":[1,"[secret]"]}`},
 		{`{"k":1,"l":[]}`, []string{"/*"}, `{"k":"[secret]","l":"[secret]"}`},
 		{`{"a/b~c":1,"d":2}`, []string{"/a~1b~0c"}, `{"a/b~c":"[secret]","d":2}`},
+		{`{"a": {"x": [1, 2]}, "b": 3}`, []string{"/b"}, `{"a":{"x":[1,2]},"b":"[secret]"}`},
 		{`{"a":{"a":1}}`, []string{"/a", "/a/a"}, `{"a":"[secret]"}`},
 		{`{"a":"x"}`, []string{"/a/b"}, `{"a":"x"}`},
 		{`[1]`, []string{""}, `"[secret]"`},
