@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"strings"
 )
 
 // Line is a line of a sealed journal, without its line feed:
@@ -22,15 +23,10 @@ type Line struct {
 	Sealed []byte
 }
 
+// The lengths of a hash, and of the longest id of a key.
 const (
 	hashLen   = 32
 	mostKeyID = 64
-
-	beforeHash    = `{"hash":"`
-	beforeKey     = `"key":"`
-	beforeSession = `","session":`
-	beforeSealed  = `"sealed":"`
-	afterSealed   = `"}`
 )
 
 // IsKeyID reports whether a text can be the id of a key: 1 to 64 of A-Z, a-z, 0-9, dot, underscore and
@@ -47,24 +43,20 @@ func IsKeyID(id string) bool {
 
 // Append appends a line. Its key must be valid; its hash is empty or valid.
 func (l *Line) Append(to []byte) ([]byte, error) {
-	if l.Hash == "" {
-		to = append(to, '{')
-	} else {
-		to = append(append(append(to, beforeHash...), l.Hash...), `",`...)
+	to = append(to, '{')
+	if l.Hash != "" {
+		to = append(append(append(to, `"hash":"`...), l.Hash...), `",`...)
 	}
-	to = append(append(to, beforeKey...), l.Key...)
+	to = append(append(append(to, `"key":"`...), l.Key...), `",`...)
 	if l.Session != "" {
 		session, err := json.Marshal(l.Session)
 		if err != nil {
 			return nil, err
 		}
-		to = append(append(to, beforeSession...), session...)
-		to = append(to, ',')
-	} else {
-		to = append(to, `",`...)
+		to = append(append(append(to, `"session":`...), session...), ',')
 	}
-	to = base64.StdEncoding.AppendEncode(append(to, beforeSealed...), l.Sealed)
-	return append(to, afterSealed...), nil
+	to = base64.StdEncoding.AppendEncode(append(to, `"sealed":"`...), l.Sealed)
+	return append(to, `"}`...), nil
 }
 
 // errForm is the error for what is no sealed line. It has no details, because a reader says what it expects.
@@ -72,52 +64,35 @@ var errForm = errors.New(`{"hash":…,"key":…,"sealed":…} is wanted`)
 
 // Parse reads a line. It takes only what Append writes.
 func Parse(text []byte) (l Line, err error) {
-	rest, hashed := bytes.CutPrefix(text, []byte(beforeHash))
-	if hashed {
-		if len(rest) < hashLen+2 || !isHex(rest[:hashLen]) || string(rest[hashLen:hashLen+2]) != `",` {
-			return l, errForm
-		}
-		l.Hash, rest = string(rest[:hashLen]), rest[hashLen+2:]
-	} else if rest, hashed = bytes.CutPrefix(text, []byte("{")); !hashed {
-		return l, errForm
-	}
-	rest, keyed := bytes.CutPrefix(rest, []byte(beforeKey))
-	end := bytes.IndexByte(rest[:min(len(rest), mostKeyID+1)], '"')
-	if !keyed || end < 0 || !IsKeyID(string(rest[:end])) {
-		return l, errForm
-	}
-	l.Key, rest = string(rest[:end]), rest[end:]
-	rest, closed := bytes.CutSuffix(rest, []byte(afterSealed))
+	rest, closed := bytes.CutSuffix(text, []byte(`"}`))
 	begin := bytes.LastIndexByte(rest, '"') + 1 // base64 has no quotation mark
-	between, framed := bytes.CutSuffix(rest[:begin], []byte(`,`+beforeSealed))
-	body := rest[begin:]
-	if !closed || !framed {
+	frame, body := rest[:begin], rest[begin:]
+	l.Hash, l.Key = textAfter(`{"hash":"`, frame), textAfter(`"key":"`, frame)
+	if _, after, has := bytes.Cut(frame, []byte(`,"session":`)); has {
+		session, _, _ := bytes.Cut(after, []byte(`,"sealed":"`))
+		err = json.Unmarshal(session, &l.Session)
+	}
+	if err != nil || !closed || !IsKeyID(l.Key) || l.Hash != "" && !isHash(l.Hash) {
 		return Line{}, errForm
 	}
-	if string(between) != `"` {
-		session, there := bytes.CutPrefix(between, []byte(beforeSession))
-		if !there || json.Unmarshal(session, &l.Session) != nil || l.Session == "" {
-			return Line{}, errForm
-		}
+	written, err := l.Append(make([]byte, 0, begin+len(`"}`)))
+	if err != nil || !bytes.Equal(written[:len(written)-len(`"}`)], frame) {
+		return Line{}, errForm
 	}
 	l.Sealed, err = base64.StdEncoding.Strict().AppendDecode(nil, body)
 	if err != nil || bytes.ContainsAny(body, "\r\n") {
 		return Line{}, errForm
 	}
-	if l.Session == "" {
-		return l, nil
-	}
-	if whole, err := l.Append(nil); err != nil || !bytes.Equal(whole, text) {
-		return Line{}, errForm
-	}
 	return l, nil
 }
 
-func isHex(text []byte) bool {
-	for _, c := range text {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
+// textAfter returns what stands between a text and the next quotation mark.
+func textAfter(before string, in []byte) string {
+	_, after, _ := bytes.Cut(in, []byte(before))
+	text, _, _ := bytes.Cut(after, []byte{'"'})
+	return string(text)
+}
+
+func isHash(text string) bool {
+	return len(text) == hashLen && strings.Trim(text, "0123456789abcdef") == ""
 }
