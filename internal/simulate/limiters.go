@@ -16,6 +16,7 @@ func (none) Settle(*Call, limit.Outcome, *ratelimit.State) bool { return true }
 // fixed is a token bucket of one process. It was told its part of the provider's rate, and holds what comes
 // in a second.
 type fixed struct {
+	none
 	*Clock
 	gap, full int64
 }
@@ -24,8 +25,6 @@ func (f *fixed) Ask(_ *Call, grant func()) {
 	f.full = max(f.full, f.now) + f.gap
 	f.at(f.full-max(int64(time.Second), f.gap), grant)
 }
-
-func (*fixed) Settle(*Call, limit.Outcome, *ratelimit.State) bool { return true }
 
 // aimd bounds the calls in flight of one process: one more after each round of served calls, half of them
 // after a refusal.
@@ -68,7 +67,7 @@ const storeTime = time.Millisecond
 type machine struct {
 	*Clock
 	state limit.State
-	asked map[int64]asker
+	asked map[int64]answer
 	wake  int64
 	// above is the limiter whose calls this one shares; nil for none.
 	above *machine
@@ -79,22 +78,23 @@ type machine struct {
 	most time.Duration
 }
 
-// asker waits for an answer.
-type asker struct {
-	grant func(limit.Share)
-	deny  func(limit.Why)
-}
+// answer takes what was granted, or why nothing is.
+type answer func(granted limit.Share, denied limit.Why)
 
 func newMachine(c *Clock, config limit.Config, above *machine, asks *int64) (*machine, error) {
 	state, err := limit.New(config)
-	return &machine{Clock: c, state: state, asked: map[int64]asker{}, above: above, asks: asks}, err
+	return &machine{Clock: c, state: state, asked: map[int64]answer{}, above: above, asks: asks}, err
 }
 
 func (m *machine) Ask(c *Call, grant func()) {
-	m.asked[c.id] = asker{func(s limit.Share) {
+	m.asked[c.id] = func(s limit.Share, denied limit.Why) {
+		if denied != "" {
+			c.deny()
+			return
+		}
 		c.turn, c.probe, c.excused = s.Turn, s.Probe, s.Excused
 		grant()
-	}, func(limit.Why) { c.deny() }}
+	}
 	ev := limit.Event{Kind: limit.Ask, ID: c.id, Tokens: c.tokens + c.tokens/4, Turn: c.turn, Retry: c.again}
 	if m.most > 0 {
 		ev.Deadline = m.Now().Add(m.most)
@@ -120,10 +120,10 @@ func (m *machine) step(ev limit.Event) {
 	m.state, effects = limit.Step(m.state, ev)
 	for _, e := range effects {
 		switch e.Kind {
-		case limit.Grant:
-			m.answer(e.Share.ID, func(a asker) { a.grant(e.Share) })
-		case limit.Deny:
-			m.answer(e.Share.ID, func(a asker) { a.deny(e.Why) })
+		case limit.Grant, limit.Deny:
+			tell := m.asked[e.Share.ID]
+			delete(m.asked, e.Share.ID)
+			m.After(0, func() { tell(e.Share, e.Why) })
 		case limit.Borrow:
 			m.After(storeTime, func() { m.borrow(*e.Borrow) })
 		case limit.Return:
@@ -134,28 +134,19 @@ func (m *machine) step(ev limit.Event) {
 	m.sleep()
 }
 
-// answer passes an answer to the asker.
-func (m *machine) answer(id int64, tell func(asker)) {
-	a := m.asked[id]
-	delete(m.asked, id)
-	m.After(0, func() { tell(a) })
-}
-
 // borrow asks the limiter above.
 func (m *machine) borrow(ask limit.Event) {
 	*m.asks++
 	m.above.step(limit.Event{Kind: limit.Leave, IDs: []int64{m.ask}})
 	delete(m.above.asked, m.ask)
 	ask.ID, m.ask = *m.asks, *m.asks
-	m.above.asked[ask.ID] = asker{func(s limit.Share) {
-		m.After(storeTime, func() { m.step(limit.Event{Kind: limit.Lent, Share: s}) })
-	}, func(why limit.Why) {
-		if why != limit.DownTooLong {
+	m.above.asked[ask.ID] = func(s limit.Share, denied limit.Why) {
+		if denied != "" && denied != limit.DownTooLong {
 			m.After(time.Second, func() { m.borrow(ask) })
 			return
 		}
-		m.After(storeTime, func() { m.step(limit.Event{Kind: limit.Lent, Why: why}) })
-	}}
+		m.After(storeTime, func() { m.step(limit.Event{Kind: limit.Lent, Share: s, Why: denied}) })
+	}
 	m.above.step(ask)
 }
 
