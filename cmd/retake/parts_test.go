@@ -1,10 +1,14 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"flag"
+	"io"
+	"os"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -112,4 +116,16 @@ func TestEveryFlagHasItsRow(t *testing.T) {
 		require.Len(t, flagRow.FindAllString(c.flags, -1), rows, c.name)
 		fs.VisitAll(func(f *flag.Flag) { require.NotEmpty(t, f.Usage, "%s -%s", c.name, f.Name) })
 	}
+}
+
+// A journal that cannot be read to its end is not called damaged: nobody knows.
+func TestWhatCannotBeReadIsNotDamaged(t *testing.T) {
+	journal, err := os.ReadFile("../../testdata/journals/v1/corrected.jsonl")
+	require.NoError(t, err)
+	var out, failed bytes.Buffer
+	broken := io.MultiReader(bytes.NewReader(journal), iotest.ErrReader(errors.New("the server is gone")))
+	e := &env{in: broken, out: bufio.NewWriter(&out), err: &failed}
+	assert.Equal(t, exitTrouble, execute(e, []string{"verify", "-"}))
+	assert.Equal(t, "bad      (standard input)\n  the server is gone\n", out.String())
+	assert.Equal(t, "retake verify: the journal cannot be read\n", failed.String())
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"io"
-	"io/fs"
 
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
@@ -65,13 +64,14 @@ func (v *verify) run(e *env) error {
 	}
 	err := each(e, v.places, "", check, func(p place, one verified, err error) error {
 		one.Journal, one.place = p.String(), p
-		if _, missing := errors.AsType[*fs.PathError](err); missing || errors.Is(err, journal.ErrSealed) {
-			bad, one.mark = bad+1, "bad    "
-		} else if err != nil {
-			damaged, one.mark = damaged+1, "damaged"
-		}
 		if err != nil {
-			one.Error = err.Error()
+			one.Error, one.mark = err.Error(), "bad    "
+		}
+		switch {
+		case errors.Is(err, journal.ErrCorrupt):
+			damaged, one.mark = damaged+1, "damaged"
+		case err != nil:
+			bad++
 		}
 		if v.JSON {
 			return e.json(one)
