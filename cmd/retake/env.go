@@ -89,11 +89,10 @@ func (e *env) json(v any) error {
 		switch {
 		case r == '\n' || unicode.IsGraphic(r):
 			_, _ = e.out.WriteRune(r)
-		case r > 0xffff:
-			high, low := utf16.EncodeRune(r)
-			e.printf(`\u%04x\u%04x`, high, low)
 		default:
-			e.printf(`\u%04x`, r)
+			for _, unit := range utf16.AppendRune(nil, r) {
+				e.printf(`\u%04x`, unit)
+			}
 		}
 	}
 	return nil

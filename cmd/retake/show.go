@@ -136,19 +136,17 @@ const pollEvery = 200 * time.Millisecond
 func (s *show) followed(e *env, p place, in io.Reader) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	from := in
 	if u, sealed := in.(unsealed); sealed {
 		u.Follow()
+		from = u.in
 	}
+	file, isFile := from.(*os.File)
+	row, isStored := from.(*stored)
 	return report.Follow(prompt{e.out}, in, s.style(e), func(ended bool) error {
 		if ended {
 			return io.EOF
 		}
-		from := in
-		if u, sealed := in.(unsealed); sealed {
-			from = u.in
-		}
-		file, isFile := from.(*os.File)
-		row, isStored := from.(*stored)
 		if !isFile && !isStored { // standard input cannot be read on
 			return io.EOF
 		}

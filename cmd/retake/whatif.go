@@ -121,18 +121,15 @@ func (w *whatif) costs(c journal.Comparison) *costs {
 	if !w.Price.given {
 		return nil
 	}
-	return &costs{w.costOf(c.Recorded), w.costOf(c.Answered), w.costOf(c.WhatIf)}
+	of := func(t journal.Totals) float64 { return inMoney(w.costOf(t)) }
+	return &costs{of(c.Recorded), of(c.Answered), of(c.WhatIf)}
 }
 
-// costOf returns what the tokens cost in units of money, at the prices of the flag or those of the policies.
-func (w *whatif) costOf(t journal.Totals) float64 {
-	return w.money(policy.Charge{Usage: t.Usage, Cost: t.Cost})
-}
+// costOf returns what the tokens cost, at the prices of the flag or those of the policies.
+func (w *whatif) costOf(t journal.Totals) int64 { return w.cost(t.Usage, t.Cost) }
 
-// wasted is costOf for failed attempts.
-func (w *whatif) wasted(t journal.Totals) float64 { return w.money(t.Wasted) }
-
-func (w *whatif) money(c policy.Charge) float64 { return float64(w.prices.cost(c.Usage, c.Cost)) / 1e6 }
+// inMoney returns a cost in units of money.
+func inMoney(cost int64) float64 { return float64(cost) / 1e6 }
 
 // summed is the last line of the answer.
 type summed struct {
@@ -293,28 +290,28 @@ func free(t journal.Totals) bool { return t.Usage.Total() > 0 && t.Cost == 0 }
 
 // table compares the totals.
 func (w *whatif) table(e *env, c journal.Comparison) {
-	row := func(name string, cell func(journal.Totals) string, change string) {
-		e.printf("  %-20s %12s %12s %12s %12s\n",
-			name, cell(c.Recorded), cell(c.Answered), cell(c.WhatIf), change)
+	cells := func(name, recorded, answered, whatif, change string) {
+		e.printf("  %-20s %12s %12s %12s %12s\n", name, recorded, answered, whatif, change)
 	}
-	counts := func(name string, of func(journal.Totals) int64) {
-		cell := func(t journal.Totals) string { return fmt.Sprint(of(t)) }
-		row(name, cell, fmt.Sprintf("%+d", of(c.Change())))
+	row := func(name string, show func(int64) string, of func(journal.Totals) int64) {
+		change := show(of(c.WhatIf) - of(c.Answered))
+		if !strings.HasPrefix(change, "-") && change != "0s" {
+			change = "+" + change
+		}
+		cells(name, show(of(c.Recorded)), show(of(c.Answered)), show(of(c.WhatIf)), change)
 	}
-	e.printf("  %-20s %12s %12s %12s %12s\n", "", "recorded", "up to there", "what if", "change")
-	counts("correction attempts", func(t journal.Totals) int64 { return int64(t.Correction) })
-	counts("transport faults", func(t journal.Totals) int64 { return int64(t.Transport) })
-	counts("model calls", func(t journal.Totals) int64 { return int64(t.ModelCalls) })
-	counts("tool runs", func(t journal.Totals) int64 { return int64(t.ToolRuns) })
-	waited := func(t journal.Totals) string { return t.Waited.Round(time.Millisecond).String() }
-	change := waited(c.Change())
-	if c.Change().Waited > 0 {
-		change = "+" + change
-	}
-	row("waited", waited, change)
-	counts("tokens in", func(t journal.Totals) int64 { return t.Usage.InputTokens })
-	counts("tokens out", func(t journal.Totals) int64 { return t.Usage.OutputTokens })
-	counts("tokens wasted", func(t journal.Totals) int64 { return t.Wasted.Usage.Total() })
+	count := func(n int64) string { return fmt.Sprint(n) }
+	waited := func(n int64) string { return time.Duration(n).Round(time.Millisecond).String() }
+	money := func(n int64) string { return fmt.Sprintf("%.6f", inMoney(n)) }
+	cells("", "recorded", "up to there", "what if", "change")
+	row("correction attempts", count, func(t journal.Totals) int64 { return int64(t.Correction) })
+	row("transport faults", count, func(t journal.Totals) int64 { return int64(t.Transport) })
+	row("model calls", count, func(t journal.Totals) int64 { return int64(t.ModelCalls) })
+	row("tool runs", count, func(t journal.Totals) int64 { return int64(t.ToolRuns) })
+	row("waited", waited, func(t journal.Totals) int64 { return int64(t.Waited) })
+	row("tokens in", count, func(t journal.Totals) int64 { return t.Usage.InputTokens })
+	row("tokens out", count, func(t journal.Totals) int64 { return t.Usage.OutputTokens })
+	row("tokens wasted", count, func(t journal.Totals) int64 { return t.Wasted.Usage.Total() })
 	if !w.Price.given && c.Recorded.Cost+c.WhatIf.Cost == 0 {
 		return
 	}
@@ -322,10 +319,6 @@ func (w *whatif) table(e *env, c journal.Comparison) {
 		e.println("  cost: not compared, because one of the policies has no prices; give them by -price")
 		return
 	}
-	money := func(name string, of func(journal.Totals) float64) {
-		cell := func(t journal.Totals) string { return fmt.Sprintf("%.6f", of(t)) }
-		row(name, cell, fmt.Sprintf("%+.6f", of(c.WhatIf)-of(c.Answered)))
-	}
-	money("cost", w.costOf)
-	money("cost wasted", w.wasted)
+	row("cost", money, w.costOf)
+	row("cost wasted", money, func(t journal.Totals) int64 { return w.cost(t.Wasted.Usage, t.Wasted.Cost) })
 }
