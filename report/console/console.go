@@ -101,7 +101,7 @@ func New(s Settings) (*Console, error) {
 	if c.clock == nil {
 		c.clock = system{}
 	}
-	c.watch = newWatcher(s, c.clock, c.row)
+	c.watch = newWatcher(s, c.clock, c.describe)
 	c.routes.HandleFunc("GET /console.css", c.css)
 	c.routes.HandleFunc("GET /console.js", func(w http.ResponseWriter, _ *http.Request) {
 		write(w, "text/javascript", look.JS+script)

@@ -131,7 +131,7 @@ func (c *Console) listChanges(ctx context.Context, f filter) func(now time.Time)
 		for _, r := range shown {
 			if v := r.Version(); slices.Contains(order, r.Key) && versions[r.Key] != v {
 				versions[r.Key] = v
-				said.Rows[r.Key] = rowHTML(r.row, now)
+				said.Rows[r.Key] = rowHTML(r.watched, now)
 			}
 		}
 		for _, ch := range chipsOf(f, fd.all, now) {
@@ -220,7 +220,7 @@ func (c *Console) sessionChanges(store, id string) func(now time.Time) (any, boo
 			Agents int64 `json:"agents"`
 			Last   int64 `json:"last"`
 			Now    int64 `json:"now"`
-		}{s.row.State, s.row.Why, s.lines, agents, s.row.Last.UnixMilli(), now.UnixMilli()}
+		}{s.State, s.Why, s.lines, agents, s.Last.UnixMilli(), now.UnixMilli()}
 		is := fmt.Sprint(said.State, said.Why, said.Lines, said.Agents)
 		changed := is != was
 		was = is

@@ -12,7 +12,7 @@ import (
 const mayBeLong = 60
 
 // outerOf finds the sessions in which others were made, as agents.
-func outerOf(all []*watched) map[*row]*row {
+func outerOf(all []*watched) map[*watched]*watched {
 	known := map[key]*watched{}
 	for _, s := range all {
 		if len(s.id) >= mayBeLong {
@@ -24,10 +24,10 @@ func outerOf(all []*watched) map[*row]*row {
 	for _, s := range all {
 		known[s.key] = s
 	}
-	outer := map[*row]*row{}
+	outer := map[*watched]*watched{}
 	for _, s := range all {
 		if o := known[key{s.store, s.outer}]; o != nil && s.outer != "" {
-			outer[s.row] = o.row
+			outer[s] = o
 		}
 	}
 	return outer
@@ -35,7 +35,7 @@ func outerOf(all []*watched) map[*row]*row {
 
 // line is a row where it stands in the list.
 type line struct {
-	*row
+	*watched
 	// depth is how many sessions it is in, and grey is set if it does not fit the filter itself.
 	depth int
 	grey  bool
@@ -51,9 +51,9 @@ const folded = 3
 
 // families puts rows below those in which they were made. A family stands where the first of its rows would,
 // and rows that do not fit the filter stand above those that do.
-func families(rows []*row, outer map[*row]*row, f filter, now time.Time) (lines []line) {
-	fits, kids, roots := map[*row]bool{}, map[*row][]*row{}, []*row{}
-	first, placed := map[*row]*row{}, map[*row]bool{}
+func families(rows []*watched, outer map[*watched]*watched, f filter, now time.Time) (lines []line) {
+	fits, kids, roots := map[*watched]bool{}, map[*watched][]*watched{}, []*watched{}
+	first, placed := map[*watched]*watched{}, map[*watched]bool{}
 	for _, r := range rows {
 		fits[r] = true
 	}
@@ -70,9 +70,9 @@ func families(rows []*row, outer map[*row]*row, f filter, now time.Time) (lines 
 			at = up
 		}
 	}
-	var put func(r *row, depth, section int)
-	put = func(r *row, depth, section int) {
-		lines = append(lines, line{row: r, depth: depth, grey: !fits[r], section: section})
+	var put func(r *watched, depth, section int)
+	put = func(r *watched, depth, section int) {
+		lines = append(lines, line{watched: r, depth: depth, grey: !fits[r], section: section})
 		below, more := kids[r], 0
 		if f.Inside == "" && len(below) > folded {
 			below, more = below[:folded], len(below)-folded
@@ -81,7 +81,7 @@ func families(rows []*row, outer map[*row]*row, f filter, now time.Time) (lines 
 			put(kid, depth+1, section)
 		}
 		if more > 0 {
-			g := filter{Inside: r.ID()}
+			g := filter{Inside: r.Session}
 			g.Picks[storePick] = r.Store
 			last := &lines[len(lines)-1]
 			last.more, last.unfold = more, g.at(1)
@@ -94,9 +94,9 @@ func families(rows []*row, outer map[*row]*row, f filter, now time.Time) (lines 
 }
 
 // within reports whether a row is a session with an id, or was made in it.
-func within(r *row, id string, outer map[*row]*row) bool {
+func within(r *watched, id string, outer map[*watched]*watched) bool {
 	for depth := 0; r != nil && depth < deepest; depth++ {
-		if r.ID() == id {
+		if r.Session == id {
 			return true
 		}
 		r = outer[r]

@@ -127,7 +127,7 @@ func (f filter) Hidden() (all []pair) {
 }
 
 // fits reports whether a row fits a filter.
-func (f filter) fits(r *row, outer map[*row]*row, now time.Time) bool {
+func (f filter) fits(r *watched, outer map[*watched]*watched, now time.Time) bool {
 	for n, want := range f.Picks {
 		if want != "" && !slices.Contains(r.values(n, now), want) {
 			return false

@@ -121,7 +121,7 @@ type question struct {
 	// Run is the number of the run, Inside the session whose call made this one, if it is known, and Budgets
 	// what the run has left.
 	Run     int
-	Inside  *row
+	Inside  *watched
 	Budgets []budget
 	// Untaken is what the run said of an answer that it did not take.
 	Untaken string
@@ -166,7 +166,7 @@ func (q *question) Fields() bool { return q.Kind == machine.AskApproval || q.Cor
 func (c *Console) question(asks pending, now time.Time) *question {
 	s, a := asks.in, asks.Ask
 	q := &question{
-		Ask: *a, Anchor: asks.anchor(), Given: asks.given, Session: s.id, Store: s.row.Store, Link: s.row.Link,
+		Ask: *a, Anchor: asks.anchor(), Given: asks.given, Session: s.id, Store: s.Store, Link: s.Link,
 		Doubt:   a.Kind == machine.AskDoubt,
 		Whole:   visible(c.whole(masked.JSON(a.Arguments, s.secrets[a.Tool]))),
 		Request: s.request, Said: s.said, Earlier: c.earlier(s, a.Tool), now: now, Holds: holds(a),
@@ -193,7 +193,7 @@ func (c *Console) question(asks pending, now time.Time) *question {
 // beside says what a question is to be judged by.
 func (c *Console) beside(q *question, s *watched, a *machine.Ask) {
 	in := s.beside[a.ID]
-	if q.Attempt = s.at.String(); q.Attempt != "" {
+	if q.Attempt = s.Attempt.String(); q.Attempt != "" {
 		q.Attempt = "attempt " + q.Attempt
 	}
 	if in.failed != "" {
@@ -207,7 +207,7 @@ func (c *Console) beside(q *question, s *watched, a *machine.Ask) {
 	}
 	q.Run, q.Budgets = in.run, in.left
 	if o := c.watch.of(key{s.store, s.outer}); o != nil && s.outer != "" {
-		q.Inside = o.row
+		q.Inside = o
 	}
 	q.Effect = c.spoken(s, a.Tool, a.Arguments)
 }
@@ -334,7 +334,7 @@ func answered(anchor string, open []pending, taken []settled) *settled {
 	}
 	for _, a := range open {
 		if a.anchor() == anchor && a.given != "" {
-			return &settled{Anchor: anchor, Session: a.in.id, Link: a.in.row.Link,
+			return &settled{Anchor: anchor, Session: a.in.id, Link: a.in.Link,
 				Tool: brief(cmp.Or(a.Tool, "the answer")), How: a.given, Came: notTaken}
 		}
 	}

@@ -32,7 +32,7 @@ type sessionJSON struct {
 	Inside string `json:"inside,omitempty"`
 }
 
-func toldOf(s *row) sessionJSON {
+func toldOf(s *watched) sessionJSON {
 	return sessionJSON{
 		ID: s.Session, State: s.State, Why: s.Why, Until: orNull(s.Until), InDoubt: s.InDoubt, Turns: s.Turns,
 		Tokens: s.Tokens, Since: orNull(s.Since), Last: orNull(s.Last), Store: s.Store, Damaged: s.Damaged,
@@ -69,10 +69,10 @@ func (c *Console) api(w http.ResponseWriter, r *http.Request) {
 	}
 	outer, now := outerOf(all), c.clock.Now()
 	for _, s := range all {
-		if f.fits(s.row, outer, now) {
-			one := toldOf(s.row)
-			if o := outer[s.row]; o != nil {
-				one.Inside = o.ID()
+		if f.fits(s, outer, now) {
+			one := toldOf(s)
+			if o := outer[s]; o != nil {
+				one.Inside = o.Session
 			}
 			answer.Sessions = append(answer.Sessions, one)
 		}
@@ -176,10 +176,10 @@ type found struct {
 func (c *Console) find(f filter, now time.Time) (fd found) {
 	fd.all, fd.reading = c.watch.all()
 	outer := outerOf(fd.all)
-	var rows []*row
+	var rows []*watched
 	for _, s := range fd.all {
-		if f.fits(s.row, outer, now) {
-			rows = append(rows, s.row)
+		if f.fits(s, outer, now) {
+			rows = append(rows, s)
 		}
 	}
 	order(rows, f.Sort, now)
@@ -188,7 +188,7 @@ func (c *Console) find(f filter, now time.Time) (fd found) {
 		return fd
 	}
 	for _, r := range rows {
-		fd.lines = append(fd.lines, line{row: r})
+		fd.lines = append(fd.lines, line{watched: r})
 	}
 	return fd
 }
@@ -258,17 +258,16 @@ func (c *Console) view(ctx context.Context, f filter, now time.Time) *listView {
 func (c *Console) withAnswers(ctx context.Context, lines []line) []line {
 	lines = slices.Clone(lines)
 	for n, l := range lines {
-		s := c.watch.find(l.Store, l.Session)
-		if l.State != journal.SessionAsks || s == nil || len(s.asks) == 0 {
+		if len(l.asks) == 0 {
 			continue
 		}
-		given := c.given(ctx, s)
-		if slices.ContainsFunc(s.asks, func(a machine.Ask) bool { return given[a.ID] == "" }) {
+		given := c.given(ctx, l.watched)
+		if slices.ContainsFunc(l.asks, func(a machine.Ask) bool { return given[a.ID] == "" }) {
 			continue
 		}
-		r := *l.row
-		r.Why = brief(cmp.Or(s.asks[0].Tool, "the answer")) + ": " + given[s.asks[0].ID] + ", " + notTaken
-		lines[n].row = &r
+		s := *l.watched
+		s.Why = brief(cmp.Or(s.asks[0].Tool, "the answer")) + ": " + given[s.asks[0].ID] + ", " + notTaken
+		lines[n].watched = &s
 	}
 	return lines
 }

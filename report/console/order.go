@@ -12,15 +12,15 @@ import (
 var states = picks[statePick].known
 
 // columns sort the list flat.
-var columns = map[string]func(a, b *row) int{
-	"state": func(a, b *row) int {
+var columns = map[string]func(a, b *watched) int{
+	"state": func(a, b *watched) int {
 		return cmp.Compare(slices.Index(states, string(a.State)), slices.Index(states, string(b.State)))
 	},
-	"session": func(a, b *row) int { return cmp.Compare(a.ID(), b.ID()) },
-	"attempt": func(a, b *row) int { return cmp.Compare(b.Attempt.Attempt, a.Attempt.Attempt) },
-	"spent":   func(a, b *row) int { return cmp.Compare(b.spent, a.spent) },
-	"last":    func(a, b *row) int { return b.Last.Compare(a.Last) },
-	"began":   func(a, b *row) int { return b.Since.Compare(a.Since) },
+	"session": func(a, b *watched) int { return cmp.Compare(a.Session, b.Session) },
+	"attempt": func(a, b *watched) int { return cmp.Compare(b.Attempt.Attempt, a.Attempt.Attempt) },
+	"spent":   func(a, b *watched) int { return cmp.Compare(b.spent, a.spent) },
+	"last":    func(a, b *watched) int { return b.Last.Compare(a.Last) },
+	"began":   func(a, b *watched) int { return b.Since.Compare(a.Since) },
 }
 
 // deployment is how long a session may be without a process until a person is needed.
@@ -36,12 +36,12 @@ const (
 var sectionNames = []string{"Needs a person", "Under way", "Ended"}
 
 // section is the section of a row.
-func (r *row) section(now time.Time) int {
-	switch r.State {
+func (s *watched) section(now time.Time) int {
+	switch s.State {
 	case journal.SessionAsks:
 		return needsPerson
 	case journal.SessionInterrupted:
-		if now.Sub(r.Last) > deployment {
+		if now.Sub(s.Last) > deployment {
 			return needsPerson
 		}
 	case journal.SessionFailed, journal.SessionDone:
@@ -52,9 +52,9 @@ func (r *row) section(now time.Time) int {
 
 // order sorts rows by need: calls in doubt, then questions by deadline, then what no process has; then what
 // is overdue, waits by their end, and runs by age; then what has ended, the newest first.
-func order(rows []*row, sort string, now time.Time) {
+func order(rows []*watched, sort string, now time.Time) {
 	by := columns[sort]
-	rank := func(r *row) int {
+	rank := func(r *watched) int {
 		switch {
 		case r.State == journal.SessionAsks && r.InDoubt > 0:
 			return 0
@@ -67,7 +67,7 @@ func order(rows []*row, sort string, now time.Time) {
 		}
 		return 4
 	}
-	slices.SortStableFunc(rows, func(a, b *row) int {
+	slices.SortStableFunc(rows, func(a, b *watched) int {
 		if by != nil {
 			return cmp.Or(by(a, b), cmp.Compare(a.Key, b.Key))
 		}
@@ -90,7 +90,7 @@ func order(rows []*row, sort string, now time.Time) {
 var never = time.Unix(1<<40, 0)
 
 // until is when a wait or question ends; far away if it does not.
-func until(r *row) time.Time {
+func until(r *watched) time.Time {
 	if r.Until.IsZero() {
 		return never
 	}

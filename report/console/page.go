@@ -34,8 +34,8 @@ func (c *Console) session(w http.ResponseWriter, r *http.Request) {
 	page := report.Page{Home: "/", Inbox: "/inbox", Scrub: !c.settings.ShowSecrets, Secrets: secrets,
 		Part: partOf(s), Only: r.URL.Query().Get("part"), Scheme: schemeOf(r)}
 	if page.Only == "" {
-		page.Live, page.Says = "/events?"+named, s.row.Says()
-		page.Last, page.Now = s.row.Last, c.clock.Now()
+		page.Live, page.Says = "/events?"+named, s.Says()
+		page.Last, page.Now = s.Last, c.clock.Now()
 	}
 	if c.settings.ShowSecrets {
 		page.Raw = "/lines?" + named + "&from="
@@ -76,7 +76,7 @@ func (c *Console) children(ctx context.Context, store int) report.Children {
 		if s == nil || s.outer == "" {
 			return report.Child{}, false
 		}
-		child := report.Child{Link: s.row.Link, Says: s.row.Says(), Part: partOf(s)}
+		child := report.Child{Link: s.Link, Says: s.Says(), Part: partOf(s)}
 		child.Open = func() (io.ReadCloser, map[string][]string, error) {
 			if s.stat.Bytes > left {
 				return nil, nil, errLong
@@ -91,7 +91,7 @@ func (c *Console) children(ctx context.Context, store int) report.Children {
 var errLong = errors.New("what it did is too long for this page")
 
 // partOf is the address of a part of a session's page, but for its id.
-func partOf(s *watched) string { return s.row.Link + "&part=" }
+func partOf(s *watched) string { return s.Link + "&part=" }
 
 // waiting are the messages to a run that it has not taken yet.
 func (c *Console) waiting(ctx context.Context, store inbox.Store, id string) (all []string) {

@@ -63,7 +63,7 @@ var ages = []age{{"hour", "within an hour", time.Hour}, {"day", "within a day", 
 	{"week", "within a week", 7 * 24 * time.Hour}, {"older", "longer ago", 0}}
 
 // values are those that a row has for a filter.
-func (r *row) values(pick int, now time.Time) (names []string) {
+func (s *watched) values(pick int, now time.Time) (names []string) {
 	so := func(is bool) []string {
 		if is {
 			return []string{isSo}
@@ -72,20 +72,20 @@ func (r *row) values(pick int, now time.Time) (names []string) {
 	}
 	switch pick {
 	case statePick:
-		return []string{string(r.State)}
+		return []string{string(s.State)}
 	case doubtPick:
-		return so(r.InDoubt > 0)
+		return so(s.InDoubt > 0)
 	case retryPick:
-		return so(r.Retrying)
+		return so(s.retrying)
 	case agePick:
 		for _, a := range ages {
-			if old := a.within == 0; !old && now.Sub(r.Last) <= a.within || old && len(names) == 0 {
+			if old := a.within == 0; !old && now.Sub(s.Last) <= a.within || old && len(names) == 0 {
 				names = append(names, a.name)
 			}
 		}
 		return names
 	}
-	return r.traits[pick]
+	return s.traits[pick]
 }
 
 // maxTraits is how many values of one kind are known of a session.
@@ -209,7 +209,7 @@ func choicesOf(f filter, all []*watched, now time.Time) (choices []choice) {
 func countsOf(pick int, all []*watched, now time.Time) map[string]int {
 	counts := map[string]int{}
 	for _, s := range all {
-		for _, value := range s.row.values(pick, now) {
+		for _, value := range s.values(pick, now) {
 			counts[value]++
 		}
 	}

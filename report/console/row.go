@@ -1,6 +1,7 @@
 package console
 
 import (
+	"errors"
 	"fmt"
 	"html/template"
 	"net/url"
@@ -12,75 +13,66 @@ import (
 	"github.com/retake-go/retake/journal"
 )
 
-// row is a session as a row of the list. Its Why says in one sentence what goes on, and what will unblock the
-// session; it has no times that pass.
+// row is what a row of the list shows of a session beside its facts.
 type row struct {
-	journal.Summary
 	// Store is the name of its store; empty if there is one only. Damaged is the first line of the journal
 	// that cannot be read; 0 if there is none.
-	Store   string
-	Damaged int64
-	// own is what Why says of the session without its agents.
-	own string
+	Store       string
+	Damaged     int64
+	Key, Link   string
+	Spent, Lost string
 
-	Key, Link string
-	Attempt   attempt
-	Spent     string
-	Lost      string
-	Retrying  bool
+	spent int64
 	// asked is when the first question to end was asked; zero for none.
 	asked  time.Time
 	search string
-	spent  int64
-	traits traits
+	// own is what Why says of the session without its agents, and doubts what InDoubt counts.
+	own    string
+	doubts int
 }
 
-// row makes the row of a session.
-func (c *Console) row(s *watched) *row {
-	r := &row{
-		Summary: s.Summary, Damaged: s.damaged,
-		Key:     fmt.Sprintf("s%d-%s", s.store, url.PathEscape(s.id)),
-		Attempt: s.at, Retrying: s.retrying,
-	}
-	r.Session, r.Why = s.id, c.scrub(s.Why)
+// describe makes the row of a session from its facts.
+func (c *Console) describe(s *watched) {
+	s.Session, s.Why = s.id, c.scrub(s.Why)
+	var corrupt *journal.CorruptError
 	switch {
-	case s.damaged > 0:
-		r.State, r.Why = journal.SessionFailed, fmt.Sprintf("cannot be read from line %d", s.damaged)
+	case errors.As(s.err, &corrupt):
+		s.Damaged = corrupt.Line
+		s.State, s.Why = journal.SessionFailed, fmt.Sprintf("cannot be read from line %d", s.Damaged)
 	case s.err != nil:
-		r.State, r.Why = journal.SessionFailed, "cannot be read: "+brief(c.scrub(s.err.Error()))
+		s.State, s.Why = journal.SessionFailed, "cannot be read: "+brief(c.scrub(s.err.Error()))
 	}
-	r.own = r.Why
-	if r.traits = s.traits; len(c.settings.Stores) > 1 {
-		r.Store = c.settings.Stores[s.store].Name
+	s.own, s.doubts = s.Why, s.InDoubt
+	store := c.settings.Stores[s.store].Name
+	if s.traits[storePick] = []string{store}; len(c.settings.Stores) > 1 {
+		s.Store = store
 	}
-	r.traits[storePick] = []string{c.settings.Stores[s.store].Name}
-	r.Link = "/session?" + link(s.id, r.Store)
-	r.spending(s)
+	s.Key, s.Link = fmt.Sprintf("s%d-%s", s.store, url.PathEscape(s.id)), "/session?"+link(s.id, s.Store)
+	s.spending()
 	for n := range s.asks {
 		if a := &s.asks[n]; a.Deadline.Equal(s.Until) && !a.Deadline.IsZero() {
-			r.asked = a.At
+			s.asked = a.At
 		}
 	}
-	r.search = s.words + "\n" + strings.ToLower(s.id+"\n"+r.Why)
-	return r
+	s.search = s.words + "\n" + strings.ToLower(s.id+"\n"+s.Why)
 }
 
 // spending says what the run cost: money where there are prices, else tokens.
-func (r *row) spending(s *watched) {
+func (s *watched) spending() {
 	lost := s.wasted.Usage.Total()
 	switch cost := s.charged.Cost; {
 	case cost > 0:
-		r.Spent, r.spent = several.Money(cost), cost
+		s.Spent, s.spent = several.Money(cost), cost
 		if s.wasted.Cost > 0 {
-			r.Lost = several.Money(s.wasted.Cost)
+			s.Lost = several.Money(s.wasted.Cost)
 		}
 	case s.Tokens > 0:
-		r.Spent, r.spent = several.Grouped(s.Tokens), s.Tokens
+		s.Spent, s.spent = several.Grouped(s.Tokens), s.Tokens
 		if lost > 0 {
-			r.Lost = several.Grouped(lost)
+			s.Lost = several.Grouped(lost)
 		}
 	case s.Turns > 0:
-		r.Spent = "unknown"
+		s.Spent = "unknown"
 	}
 }
 
@@ -93,30 +85,27 @@ func link(id, store string) string {
 	return q.Encode()
 }
 
-// ID is the id of the session.
-func (r *row) ID() string { return r.Session }
-
 // Mark is the id of the mark of the row's state.
-func (r *row) Mark() string { return "m-" + string(r.State) }
+func (s *watched) Mark() string { return "m-" + string(s.State) }
 
 // Word is the word of the row's state.
-func (r *row) Word() string {
-	if r.State == journal.SessionAsks {
+func (s *watched) Word() string {
+	if s.State == journal.SessionAsks {
 		return "asks"
 	}
-	return string(r.State)
+	return string(s.State)
 }
 
 // Says is the row's state, and what goes on.
-func (r *row) Says() string { return r.Word() + ". " + r.Why }
+func (s *watched) Says() string { return s.Word() + ". " + s.Why }
 
 // Doubtful reports whether calls of the latest run are in doubt.
-func (r *row) Doubtful() bool { return r.InDoubt > 0 }
+func (s *watched) Doubtful() bool { return s.InDoubt > 0 }
 
 // Version changes with everything that the row shows, but for times that pass.
-func (r *row) Version() string {
-	return fmt.Sprint(r.State, r.InDoubt, r.Why, r.Attempt, r.Spent, r.Lost, r.Last.UnixNano(),
-		r.Until.UnixNano())
+func (s *watched) Version() string {
+	return fmt.Sprint(s.State, s.InDoubt, s.Why, s.Attempt, s.Spent, s.Lost, s.Last.UnixNano(),
+		s.Until.UnixNano())
 }
 
 // ms is a time for the script; empty if there is none.
@@ -128,7 +117,7 @@ func ms(at time.Time) string {
 }
 
 // LastMS is the time of the latest event for the script.
-func (r *row) LastMS() string { return ms(r.Last) }
+func (s *watched) LastMS() string { return ms(s.Last) }
 
 // due is a time that passes, from one time, which may be unknown, until another.
 type due struct{ from, until, now time.Time }
@@ -206,9 +195,9 @@ func (c cell) Start() string {
 }
 
 // rowHTML is the row of a session as HTML, for the stream.
-func rowHTML(r *row, now time.Time) string {
+func rowHTML(s *watched, now time.Time) string {
 	var b strings.Builder
-	if err := pages.ExecuteTemplate(&b, "cells", cell{line{row: r}, now}); err != nil {
+	if err := pages.ExecuteTemplate(&b, "cells", cell{line{watched: s}, now}); err != nil {
 		return template.HTMLEscapeString(err.Error())
 	}
 	return b.String()

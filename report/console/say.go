@@ -51,5 +51,5 @@ func (c *Console) say(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.remember(w, words.By)
-	http.Redirect(w, r, s.row.Link, http.StatusSeeOther)
+	http.Redirect(w, r, s.Link, http.StatusSeeOther)
 }

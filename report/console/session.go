@@ -20,8 +20,8 @@ import (
 // facts are what the console shows of a session whose journal was read. Its texts are bounded.
 type facts struct {
 	journal.Summary
-	// at is the attempt of what goes on, and retrying reports that it is a later one, or a wait.
-	at       attempt
+	// Attempt is that of what goes on, and retrying reports that it is a later one, or a wait.
+	Attempt  attempt
 	retrying bool
 	// charged and wasted are what the run cost; tokens are lost on attempts that failed.
 	charged, wasted policy.Charge
@@ -66,7 +66,7 @@ func factsOf(f *journal.Fold, s journal.Summary, lines int64, showSecrets bool) 
 		return brief(text)
 	}
 	t := facts{
-		Summary: s, at: attemptOf(f), charged: st.Charged, wasted: st.Wasted, lines: lines,
+		Summary: s, Attempt: attemptOf(f), charged: st.Charged, wasted: st.Wasted, lines: lines,
 		request: tell(f.Request),
 	}
 	t.outer, _ = machine.Outer(f.Header.Session, f.Header.Config.Seed)
@@ -103,7 +103,7 @@ func factsOf(f *journal.Fold, s journal.Summary, lines int64, showSecrets bool) 
 			t.came[g.Question] = came
 		}
 	}
-	t.retrying = !s.State.Ended() && (s.State == journal.SessionWaits || t.at.Attempt > 1)
+	t.retrying = !s.State.Ended() && (s.State == journal.SessionWaits || t.Attempt.Attempt > 1)
 	t.hears = !s.State.Ended() && !st.Config.Single
 	t.traits = traitsOf(f, s.State, tell)
 	t.Why = sentence(f, &s, t.secrets, showSecrets)

@@ -58,7 +58,7 @@ func (c *Console) settled(s *watched, g *machine.Given) settled {
 	if who := c.by(g.By); who != "" {
 		how += " " + who
 	}
-	one := settled{Session: s.id, Link: s.row.Link, Tool: brief(cmp.Or(g.Tool, "the answer")),
+	one := settled{Session: s.id, Link: s.Link, Tool: brief(cmp.Or(g.Tool, "the answer")),
 		How: how + " at " + clock(g.At), at: g.At}
 	one.Anchor = pending{Ask: &machine.Ask{ID: g.Question}, in: s}.anchor()
 	switch came, ok := s.came[g.Question]; {

@@ -30,8 +30,8 @@ const refreshed = 200 * time.Millisecond
 type watcher struct {
 	stores []Named
 	clock  loop.Clock
-	// rowOf makes the row of a session.
-	rowOf       func(*watched) *row
+	// describe makes the row of a session.
+	describe    func(*watched)
 	showSecrets bool
 	configs     journal.Configs
 
@@ -60,17 +60,16 @@ type key struct {
 type watched struct {
 	key
 	facts
-	row     *row
-	stat    journal.Stat
-	damaged int64
-	err     error
+	row
+	stat journal.Stat
+	err  error
 	// follower goes on with a journal that is being written; nil for others, which are read again if they
 	// change.
 	follower *journal.Follower
 }
 
-func newWatcher(s Settings, clock loop.Clock, rowOf func(*watched) *row) *watcher {
-	return &watcher{stores: s.Stores, showSecrets: s.ShowSecrets, clock: clock, rowOf: rowOf,
+func newWatcher(s Settings, clock loop.Clock, describe func(*watched)) *watcher {
+	return &watcher{stores: s.Stores, showSecrets: s.ShowSecrets, clock: clock, describe: describe,
 		sessions: map[key]*watched{}, first: make(chan struct{})}
 }
 
@@ -187,11 +186,11 @@ func (w *watcher) tellOuter() {
 	for k, s := range w.sessions {
 		n, why := w.doubts(s, 0), w.withAgents(s)
 		if asks := w.asks(s, 0); asks != nil && asks != s {
-			why += "; its agent asks: " + asks.row.own
+			why += "; its agent asks: " + asks.own
 		}
-		if n != s.row.InDoubt || why != s.row.Why {
-			is, r := *s, *s.row
-			r.InDoubt, r.Why, is.row = n, why, &r
+		if n != s.InDoubt || why != s.Why {
+			is := *s
+			is.InDoubt, is.Why = n, why
 			w.sessions[k] = &is
 		}
 	}
@@ -200,14 +199,14 @@ func (w *watcher) tellOuter() {
 // withAgents is what a session says of itself, with the agents among the calls that were left.
 func (w *watcher) withAgents(s *watched) string {
 	if s.State != journal.SessionInterrupted {
-		return s.row.own
+		return s.own
 	}
 	agents := map[int]bool{}
 	for n, id := range s.inside {
 		c := w.sessions[key{s.store, id}]
 		agents[n] = c != nil && c.outer != ""
 	}
-	return strings.Replace(s.row.own, resumed(s.names, nil), resumed(s.names, agents), 1)
+	return strings.Replace(s.own, resumed(s.names, nil), resumed(s.names, agents), 1)
 }
 
 // asks is the session that asks a person for another: itself, or an agent in a call under way; nil if none
@@ -239,7 +238,7 @@ func (w *watcher) asking(s *watched) *watched {
 func (w *watcher) around(s *watched) (all []report.Crumb) {
 	for depth := 0; s != nil && depth < deepest; depth++ {
 		if s = w.of(key{s.store, s.outer}); s != nil {
-			all = append([]report.Crumb{{Session: s.id, Link: s.row.Link}}, all...)
+			all = append([]report.Crumb{{Session: s.id, Link: s.Link}}, all...)
 		}
 	}
 	return all
@@ -249,7 +248,7 @@ func (w *watcher) around(s *watched) (all []report.Crumb) {
 const deepest = 8
 
 func (w *watcher) doubts(s *watched, depth int) int {
-	n := s.InDoubt
+	n := s.doubts
 	for _, id := range s.inside {
 		if c := w.sessions[key{s.store, id}]; c != nil && c.outer != "" && depth < deepest && w.doubts(c, depth+1) > 0 {
 			n++
@@ -271,15 +270,10 @@ func (w *watcher) one(ctx context.Context, k key, stat journal.Stat, now time.Ti
 	if was != nil {
 		is.follower = was.follower
 	}
-	if is.err = w.follow(ctx, is, now); errors.Is(is.err,
-		journal.ErrNoRun) {
+	if is.err = w.follow(ctx, is, now); errors.Is(is.err, journal.ErrNoRun) {
 		return
 	}
-	var corrupt *journal.CorruptError
-	if errors.As(is.err, &corrupt) {
-		is.damaged = corrupt.Line
-	}
-	is.row = w.rowOf(is)
+	w.describe(is)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.sessions[k] = is
