@@ -34,7 +34,7 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	id, of := in.Get("id"), in.Get("question")
-	s, store := c.heard(kept{w, in}, r, in.Get("store"), id)
+	s, store := c.heard(w, r, in, in.Get("store"), id)
 	if store == nil {
 		return
 	}
@@ -43,8 +43,8 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 		By: strings.TrimSpace(in.Get("by")), At: c.clock.Now(),
 	}
 	var q *question
-	if n := slices.IndexFunc(s.asks, func(a machine.Ask) bool { return a.ID == of }); n >= 0 {
-		q = c.question(pending{Ask: &s.asks[n], in: s}, said.At)
+	if n := slices.IndexFunc(s.asks, func(a openAsk) bool { return a.ID == of }); n >= 0 {
+		q = c.question(pending{openAsk: &s.asks[n], In: s}, said.At)
 		q.By = said.By
 		if !q.take(&said, in) {
 			c.again(w, q)
@@ -58,12 +58,11 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err != nil {
-		c.notSent(kept{w, in}, err)
+		c.notSent(w, in, err)
 		return
 	}
 	c.remember(w, said.By)
-	anchor := pending{Ask: &machine.Ask{ID: of}, in: s}.anchor()
-	http.Redirect(w, r, c.after(r.Context(), anchor), http.StatusSeeOther)
+	http.Redirect(w, r, c.after(r.Context(), s.anchor(of)), http.StatusSeeOther)
 }
 
 // after is the address to which an answer leads: the inbox with what comes of it, at the next question.
@@ -73,8 +72,8 @@ func (c *Console) after(ctx context.Context, anchor string) string {
 	if next == nil {
 		return "/inbox?" + to.Encode()
 	}
-	to.Set("at", next.anchor())
-	return "/inbox?" + to.Encode() + "#" + next.anchor()
+	to.Set("at", next.Anchor())
+	return "/inbox?" + to.Encode() + "#" + next.Anchor()
 }
 
 // aForm is how forms are posted.
@@ -83,13 +82,13 @@ const aForm = "application/x-www-form-urlencoded"
 // posted is the form that was posted. What is none is refused under a title.
 func (c *Console) posted(w http.ResponseWriter, r *http.Request, title string) (in url.Values, ok bool) {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != aForm {
-		c.refused(w, http.StatusUnsupportedMediaType, title,
+		c.refused(w, nil, http.StatusUnsupportedMediaType, title,
 			"It has to be a form: Content-Type "+aForm+". Nothing was sent.")
 		return nil, false
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxAnswer)
 	if err := r.ParseForm(); err != nil {
-		c.refused(w, http.StatusBadRequest, title, err.Error()+". Nothing was sent.")
+		c.refused(w, nil, http.StatusBadRequest, title, err.Error()+". Nothing was sent.")
 		return nil, false
 	}
 	return r.PostForm, true
@@ -211,18 +210,20 @@ func (l *validLayer) UnmarshalJSON(data []byte) error {
 
 // heard finds a session and the store that takes what is said to it. Without one it says why nothing was
 // sent, and returns nil.
-func (c *Console) heard(w http.ResponseWriter, r *http.Request, in, id string) (*watched, inbox.Store) {
-	s, err := c.watch.look(r.Context(), in, id)
+func (c *Console) heard(
+	w http.ResponseWriter, r *http.Request, in url.Values, named, id string,
+) (*watched, inbox.Store) {
+	s, err := c.watch.look(r.Context(), named, id)
 	if err != nil && r.Context().Err() != nil {
 		return nil, nil
 	}
 	if s == nil {
-		c.notSent(w, journal.ErrNoRun)
+		c.notSent(w, in, journal.ErrNoRun)
 		return nil, nil
 	}
-	store, can := c.settings.Stores[s.store].Store.(inbox.Store)
+	store, can := c.inboxOf(s)
 	if !can {
-		c.refused(w, http.StatusConflict, "Nothing was sent",
+		c.refused(w, in, http.StatusConflict, "Nothing was sent",
 			"This store has no inbox: say it in the program that has the run.")
 		return nil, nil
 	}
@@ -251,29 +252,20 @@ var refusals = []struct {
 }
 
 // notSent says why something was not sent.
-func (c *Console) notSent(w http.ResponseWriter, err error) {
+func (c *Console) notSent(w http.ResponseWriter, in url.Values, err error) {
 	for _, one := range refusals {
 		if errors.Is(err, one.by) {
-			c.refused(w, one.status, one.title, cmp.Or(one.why, err.Error())+". Yours was not sent.")
+			c.refused(w, in, one.status, one.title, cmp.Or(one.why, err.Error())+". Yours was not sent.")
 			return
 		}
 	}
-	c.refused(w, http.StatusInternalServerError, "It is not known whether it was sent",
+	c.refused(w, in, http.StatusInternalServerError, "It is not known whether it was sent",
 		"The store says: "+err.Error()+". Send the same form again: it counts once.")
-}
-
-// kept is where the answer to a form is written, with what was entered.
-type kept struct {
-	http.ResponseWriter
-	in url.Values
 }
 
 // refused writes a page that says why nothing was done, with the words that were entered, so that they are
 // not lost.
-func (c *Console) refused(w http.ResponseWriter, status int, title, why string) {
-	var typed string
-	if k, is := w.(kept); is {
-		typed = visible(strings.TrimSpace(k.in.Get("words") + k.in.Get("text") + "\n" + k.in.Get("result") + k.in.Get("policy")))
-	}
+func (c *Console) refused(w http.ResponseWriter, in url.Values, status int, title, why string) {
+	typed := visible(strings.TrimSpace(in.Get("words") + in.Get("text") + "\n" + in.Get("result") + in.Get("policy")))
 	show(w, status, "refused", struct{ Title, Why, Typed string }{title, brief(c.scrub(why)), typed})
 }

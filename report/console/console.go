@@ -15,7 +15,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/report/internal/look"
 )
@@ -71,6 +70,7 @@ func NewToken() string { return rand.Text() }
 
 // Console is a handler that shows sessions. It is safe for concurrent use.
 type Console struct {
+	scrubber
 	settings Settings
 	watch    *watcher
 	clock    loop.Clock
@@ -96,12 +96,12 @@ func New(s Settings) (*Console, error) {
 	if err := s.Validate(); err != nil {
 		return nil, fmt.Errorf("console: %w", err)
 	}
-	c := &Console{settings: s, clock: s.Clock, routes: http.NewServeMux(),
+	c := &Console{scrubber: scrubber{s.ShowSecrets}, settings: s, clock: s.Clock, routes: http.NewServeMux(),
 		posts: http.NewCrossOriginProtection()}
 	if c.clock == nil {
 		c.clock = system{}
 	}
-	c.watch = newWatcher(s, c.clock, c.describe)
+	c.watch = newWatcher(s, c.clock)
 	c.routes.HandleFunc("GET /console.css", c.css)
 	c.routes.HandleFunc("GET /console.js", func(w http.ResponseWriter, _ *http.Request) {
 		write(w, "text/javascript", look.JS+script)
@@ -154,14 +154,6 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		c.routes.ServeHTTP(w, r)
 	}
-}
-
-// scrub leaves secrets out of a text.
-func (c *Console) scrub(text string) string {
-	if c.settings.ShowSecrets {
-		return text
-	}
-	return fault.ScrubText(text)
 }
 
 // refuse answers with status 403.

@@ -173,7 +173,7 @@ func (c *Console) inboxChanges(ctx context.Context) func(now time.Time) (any, bo
 		}{was == nil, map[string]string{}, nil, map[string]string{}, "inbox – retake", 0, now.UnixMilli()}
 		is := map[string]string{}
 		for _, a := range c.pending(ctx) {
-			id := a.anchor()
+			id := a.Anchor()
 			is[id] = a.state(now)
 			if before, there := was[id]; !there || before != is[id] {
 				said.Questions[id] = is[id]
@@ -190,8 +190,9 @@ func (c *Console) inboxChanges(ctx context.Context) func(now time.Time) (any, bo
 		}
 		told := map[string]string{}
 		for _, one := range c.settledSince(now.Add(-day)) {
-			if told[one.Anchor] = one.Says(); came[one.Anchor] != one.Says() {
-				said.Came[one.Anchor] = one.Says()
+			id, says := one.Anchor(), one.Says()
+			if told[id] = says; came[id] != says {
+				said.Came[id] = says
 			}
 		}
 		was, came = is, told

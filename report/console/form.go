@@ -90,8 +90,8 @@ type describes struct {
 // maxDeep is the depth from which on objects are fields of JSON.
 const maxDeep = 3
 
-// formOf makes the form of arguments. hides says whether a text must not be shown.
-func formOf(doc, arguments json.RawMessage, hides func(text string) bool, showSecrets bool) *form {
+// formOf makes the form of arguments.
+func formOf(doc, arguments json.RawMessage, by scrubber) *form {
 	f := &form{}
 	var d describes
 	if len(doc) > 0 && json.Unmarshal(doc, &d) == nil {
@@ -100,10 +100,10 @@ func formOf(doc, arguments json.RawMessage, hides func(text string) bool, showSe
 	if !decoded(arguments, &f.before) || f.before == nil {
 		f.before = map[string]any{}
 	}
-	f.object(d, f.before, nil, showSecrets)
+	f.object(d, f.before, nil, by)
 	for _, one := range f.Fields {
-		if one.lost = strings.Contains(jsonText(one.was), `"`+leftOut); one.lost || hides(one.Value) ||
-			hides(one.named(one.was)) {
+		if one.lost = strings.Contains(jsonText(one.was), `"`+leftOut); one.lost || by.hides(one.Value) ||
+			by.hides(one.named(one.was)) {
 			one.hide()
 		}
 	}
@@ -124,7 +124,7 @@ func (f *form) Hidden() (n int) {
 }
 
 // compare says at the fields what differs from the arguments of an earlier call.
-func (f *form) compare(arguments json.RawMessage, hides func(text string) bool) {
+func (f *form) compare(arguments json.RawMessage, by scrubber) {
 	var before map[string]any
 	if !decoded(arguments, &before) || before == nil {
 		return
@@ -137,7 +137,7 @@ func (f *form) compare(arguments json.RawMessage, hides func(text string) bool) 
 			text = brief(escaped(jsonText(was)))
 		}
 		same := there == one.there && (!there || jsonText(was) == jsonText(one.was))
-		if !same && one.Kind != "hidden" && !hides(one.named(was)) {
+		if !same && one.Kind != "hidden" && !by.hides(one.named(was)) {
 			one.Before = text
 		}
 	}
@@ -166,7 +166,7 @@ func holder(doc map[string]any, path []string, toPut bool) (of map[string]any, n
 }
 
 // object adds the fields of an object: those of the schema, then what is there besides.
-func (f *form) object(d describes, value map[string]any, at []string, showSecrets bool) {
+func (f *form) object(d describes, value map[string]any, at []string, by scrubber) {
 	names := slices.Sorted(maps.Keys(d.Properties))
 	slices.SortStableFunc(names, func(a, b string) int {
 		return rank(d.Required, a) - rank(d.Required, b)
@@ -181,7 +181,7 @@ func (f *form) object(d describes, value map[string]any, at []string, showSecret
 		is, there := value[name]
 		if inner, isObject := is.(map[string]any); len(sub.Properties) > 0 && len(path) < maxDeep &&
 			(isObject || !there) && !sub.Secret {
-			f.object(sub, inner, path, showSecrets)
+			f.object(sub, inner, path, by)
 			continue
 		}
 		one := &field{
@@ -190,7 +190,7 @@ func (f *form) object(d describes, value map[string]any, at []string, showSecret
 			path:   path, was: is, there: there, Kind: kindOf(sub, is),
 		}
 		one.fill(sub, is)
-		if sub.Secret && !showSecrets {
+		if sub.Secret && !by.showSecrets {
 			one.hide()
 		}
 		f.Fields = append(f.Fields, one)

@@ -3,7 +3,6 @@ package console
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -18,46 +17,36 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/journal/inbox"
 	"github.com/retake-go/retake/loop/machine"
-	"github.com/retake-go/retake/report/internal/told"
 )
 
 // pending is a question that waits for a person.
 type pending struct {
-	*machine.Ask
-	in *watched
-	// given says how it was answered, before the run has taken that; empty if it was not.
-	given string
+	*openAsk
+	In *watched
+	// Given says how it was answered, before the run has taken that; empty if it was not.
+	Given string
 }
 
-// anchor is the id of the question on pages.
-func (a pending) anchor() string { return fmt.Sprintf("q%d-%s", a.in.store, url.PathEscape(a.ID)) }
+// anchor is the id of a question of a session on pages.
+func (s *watched) anchor(question string) string {
+	return fmt.Sprintf("q%d-%s", s.store, url.PathEscape(question))
+}
 
-// link is the address of the question in the inbox.
-func (a pending) link() string {
-	return "/inbox?" + url.Values{"at": {a.anchor()}}.Encode() + "#" + a.anchor()
+// Anchor is the id of the question on pages, and Link its address in the inbox.
+func (a pending) Anchor() string { return a.In.anchor(a.ID) }
+func (a pending) Link() string {
+	return "/inbox?" + url.Values{"at": {a.Anchor()}}.Encode() + "#" + a.Anchor()
 }
 
 // state says whether the question was answered or its time is over; empty if it is open.
 func (a pending) state(now time.Time) string {
 	switch {
-	case a.given != "":
-		return "answered: " + a.given
-	case isOver(a.Ask, now):
-		return "Its time is over: " + holds(a.Ask) + "."
+	case a.Given != "":
+		return "answered: " + a.Given
+	case a.over(now):
+		return "Its time is over: " + a.Holds() + "."
 	}
 	return ""
-}
-
-func isOver(a *machine.Ask, now time.Time) bool {
-	return !a.Deadline.IsZero() && !now.Before(a.Deadline)
-}
-
-// holds says what holds if nobody answers.
-func holds(a *machine.Ask) string {
-	if a.Deadline.IsZero() {
-		return "nothing happens until somebody does"
-	}
-	return defaultWord(a.Default) + " at " + clock(a.Deadline)
 }
 
 // pending are the questions of all sessions: those about calls in doubt first, then by deadline.
@@ -73,8 +62,8 @@ func (c *Console) pending(ctx context.Context) (all []pending) {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b pending) int {
-		return cmp.Or(sooner(a.Kind == machine.AskDoubt)-sooner(b.Kind == machine.AskDoubt),
-			deadline(a.Ask).Compare(deadline(b.Ask)), cmp.Compare(a.in.id, b.in.id),
+		return cmp.Or(sooner(a.Doubt())-sooner(b.Doubt()),
+			orNever(a.Deadline).Compare(orNever(b.Deadline)), cmp.Compare(a.In.id, b.In.id),
 			cmp.Compare(a.ID, b.ID))
 	})
 	return all
@@ -82,30 +71,12 @@ func (c *Console) pending(ctx context.Context) (all []pending) {
 
 // question is a question that waits for a person, as the inbox shows it.
 type question struct {
-	machine.Ask
-	Anchor, Session, Store, Link string
-	Doubt                        bool
-	// GaveUp reports that the question is what is to follow an exhaustion, and Failed what was wrong.
-	GaveUp bool
-	Failed string
+	pending
+	now time.Time
 	// Whole are the arguments as they are, with what cannot be seen by name.
-	Whole, Request string
-	// Said are the model's words beside the call, and Earlier the calls of the tool before it.
-	Said    string
-	Earlier []string
-	// Before is the call of the tool before this one, if it did not succeed, Refused when a person has
-	// refused the same arguments, and Declared what the tool says of itself.
-	Before, Refused, Declared string
-	// Effect says what the tool is called with, in few words.
-	Effect string
-	// Attempt is that of the run.
-	Attempt string
-	// Holds says what holds if nobody answers.
-	Holds string
-	// Given says how it was answered, before the run has taken that; empty if it was not.
-	Given string
+	Whole string
 	// Large is the size of arguments that the page has no room for. They are on the page of this question.
-	Large, Alone string
+	Large string
 	// Form has the arguments; nil where nothing can be answered.
 	Form *form
 	By   string
@@ -118,14 +89,8 @@ type question struct {
 	Checked bool
 	// Drafted reports that ready words were chosen, and stand in the field.
 	Drafted bool
-	// Run is the number of the run, Inside the session whose call made this one, if it is known, and Budgets
-	// what the run has left.
-	Run     int
-	Inside  *watched
-	Budgets []budget
-	// Untaken is what the run said of an answer that it did not take.
-	Untaken string
-	now     time.Time
+	// Inside is the session whose call made this one; nil if it is not known.
+	Inside *watched
 }
 
 // Due is the time that passes.
@@ -133,7 +98,7 @@ func (q *question) Due() due { return due{q.At, q.Deadline, q.now} }
 
 // Mark is the mark of the question in the list of questions, and Stands what is said of it there.
 func (q *question) Mark() string {
-	if q.Doubt {
+	if q.Doubt() {
 		return "m-doubt"
 	}
 	return "m-asking"
@@ -144,45 +109,34 @@ func (q *question) Stands() string {
 		return "answered"
 	case q.Over():
 		return "its time is over"
-	case q.Doubt:
+	case q.Doubt():
 		return "in doubt"
-	case q.GaveUp:
+	case q.GaveUp():
 		return "gave up"
 	}
 	return q.Effect
 }
 
 // Over reports whether the deadline is over.
-func (q *question) Over() bool { return isOver(&q.Ask, q.now) }
+func (q *question) Over() bool { return q.over(q.now) }
 
 // Correctable reports whether the arguments of a call that was not accepted can be corrected, and Fields
 // whether arguments can be changed at all.
 func (q *question) Correctable() bool {
-	return q.GaveUp && q.Index >= 0 && q.Form != nil && len(q.Form.Fields) > 0
+	return q.GaveUp() && q.Index >= 0 && q.Form != nil && len(q.Form.Fields) > 0
 }
 func (q *question) Fields() bool { return q.Kind == machine.AskApproval || q.Correctable() }
 
 // question is a question as the inbox shows it.
 func (c *Console) question(asks pending, now time.Time) *question {
-	s, a := asks.in, asks.Ask
-	q := &question{
-		Ask: *a, Anchor: asks.anchor(), Given: asks.given, Session: s.id, Store: s.Store, Link: s.Link,
-		Doubt:   a.Kind == machine.AskDoubt,
-		Whole:   visible(c.whole(masked.JSON(a.Arguments, s.secrets[a.Tool]))),
-		Request: s.request, Said: s.said, Earlier: c.earlier(s, a.Tool), now: now, Holds: holds(a),
+	a := asks.openAsk
+	q := &question{pending: asks, now: now, Whole: visible(c.whole(masked.JSON(a.Arguments, a.secrets)))}
+	if outer := asks.In.outer; outer != "" {
+		q.Inside = c.watch.of(key{asks.In.store, outer})
 	}
-	if q.GaveUp = a.Kind == machine.AskExhausted; q.GaveUp && a.Failure != nil {
-		for _, i := range a.Failure.Issues {
-			q.Failed += i.String() + "; "
-		}
-		class := told.Words(string(a.Failure.Class))
-		q.Failed = c.scrub(fmt.Sprintf("%s%s, at attempt %d (%s)", q.Failed, class, a.Attempt, a.Reason.Phrase()))
-	}
-	q.Untaken = s.untaken[a.ID]
-	c.beside(q, s, a)
-	if _, can := c.settings.Stores[s.store].Store.(inbox.Store); can {
-		q.Form = formOf(s.forms[a.Tool], a.Arguments, c.hides, c.settings.ShowSecrets)
-		q.Form.compare(s.beside[a.ID].before, c.hides)
+	if _, can := c.inboxOf(asks.In); can {
+		q.Form = formOf(a.form, a.Arguments, c.scrubber)
+		q.Form.compare(a.before, c.scrubber)
 		if q.Correctable() && a.Failure != nil {
 			q.Form.mark(a.Failure.Issues)
 		}
@@ -190,52 +144,15 @@ func (c *Console) question(asks pending, now time.Time) *question {
 	return q
 }
 
-// beside says what a question is to be judged by.
-func (c *Console) beside(q *question, s *watched, a *machine.Ask) {
-	in := s.beside[a.ID]
-	if q.Attempt = s.Attempt.String(); q.Attempt != "" {
-		q.Attempt = "attempt " + q.Attempt
-	}
-	if in.failed != "" {
-		q.Before = c.spoken(s, a.Tool, in.before) + ": " + brief(c.scrub(in.failed))
-	}
-	if in.plain && !q.GaveUp {
-		q.Declared = "not declared idempotent: what it does is not taken back by a retry"
-	}
-	if !in.refused.IsZero() {
-		q.Refused = clock(in.refused)
-	}
-	q.Run, q.Budgets = in.run, in.left
-	if o := c.watch.of(key{s.store, s.outer}); o != nil && s.outer != "" {
-		q.Inside = o
-	}
-	q.Effect = c.spoken(s, a.Tool, a.Arguments)
-}
-
-// spoken are the arguments of a tool in few words.
-func (c *Console) spoken(s *watched, tool string, arguments json.RawMessage) string {
-	text := string(masked.JSON(arguments, s.secrets[tool]))
-	return brief(visible(c.scrub(spoken(c.scrub(text)))))
-}
-
-// earlier says what became of the earlier calls of a tool.
-func (c *Console) earlier(s *watched, tool string) (all []string) {
-	for _, call := range s.earlier[tool] {
-		outcome := "done, " + call.Said
-		switch {
-		case call.InDoubt:
-			outcome = "nobody knows whether it was done"
-		case call.Failed:
-			outcome = "failed, " + call.Said
-		}
-		all = append(all, c.spoken(s, tool, json.RawMessage(call.Arguments))+": "+brief(visible(c.scrub(outcome))))
-	}
-	return all
+// inboxOf is the store that takes what is said to a session; false if that can only be read.
+func (c *Console) inboxOf(s *watched) (inbox.Store, bool) {
+	store, can := c.settings.Stores[s.store].Store.(inbox.Store)
+	return store, can
 }
 
 // given are the answers that wait for the runs of a session to take them.
 func (c *Console) given(ctx context.Context, s *watched) map[string]string {
-	store, can := c.settings.Stores[s.store].Store.(inbox.Store)
+	store, can := c.inboxOf(s)
 	if !can {
 		return nil
 	}
@@ -248,25 +165,10 @@ func (c *Console) given(ctx context.Context, s *watched) map[string]string {
 				changed = " with changed arguments"
 			}
 			all[i.Key] = strings.TrimSpace(ruled(said.Verdict)+changed+" "+
-				c.by(said.By)) + " at " + clock(i.At)
+				c.author(said.By)) + " at " + clock(i.At)
 		}
 	}
 	return all
-}
-
-func (c *Console) by(name string) string {
-	if name == "" {
-		return ""
-	}
-	return "by " + brief(c.scrub(name))
-}
-
-// deadline is that of a question; far away if it has none.
-func deadline(a *machine.Ask) time.Time {
-	if a.Deadline.IsZero() {
-		return never
-	}
-	return a.Deadline
 }
 
 // visible names the characters of a text that cannot be seen or that change the direction of others.
@@ -315,10 +217,10 @@ const (
 
 // briefly is a question without its arguments, which the page has no room for.
 func (c *Console) briefly(asks pending, now time.Time) *question {
-	a, size := *asks.Ask, len(asks.Arguments)
-	a.Arguments = nil
-	q := c.question(pending{&a, asks.in, asks.given}, now)
-	q.Form, q.Large, q.Alone = nil, several.Grouped(size)+" bytes", asks.link()
+	a, size := *asks.openAsk, len(asks.Arguments)
+	a.Arguments, a.Effect = nil, ""
+	q := c.question(pending{&a, asks.In, asks.Given}, now)
+	q.Form, q.Large = nil, several.Grouped(size)+" bytes"
 	return q
 }
 
@@ -328,14 +230,14 @@ const day = 24 * time.Hour
 // answered finds the question that was answered just now, whether or not the run has taken that.
 func answered(anchor string, open []pending, taken []settled) *settled {
 	for n := range taken {
-		if taken[n].Anchor == anchor {
+		if taken[n].Anchor() == anchor {
 			return &taken[n]
 		}
 	}
 	for _, a := range open {
-		if a.anchor() == anchor && a.given != "" {
-			return &settled{Anchor: anchor, Session: a.in.id, Link: a.in.Link,
-				Tool: brief(cmp.Or(a.Tool, "the answer")), How: a.given, Came: notTaken}
+		if a.Anchor() == anchor && a.Given != "" {
+			return &settled{In: a.In, question: a.ID, Tool: brief(cmp.Or(a.Tool, "the answer")), How: a.Given,
+				Came: notTaken}
 		}
 	}
 	return nil
@@ -346,9 +248,9 @@ const notTaken = "not taken yet: a live run takes it within a second, another wh
 
 // next is the first question after one that is open still; nil if there is none.
 func next(all []pending, anchor string, now time.Time) *pending {
-	at := slices.IndexFunc(all, func(a pending) bool { return a.anchor() == anchor })
+	at := slices.IndexFunc(all, func(a pending) bool { return a.Anchor() == anchor })
 	for n := range all {
-		if a := &all[(at+1+n)%len(all)]; a.state(now) == "" && a.anchor() != anchor {
+		if a := &all[(at+1+n)%len(all)]; a.state(now) == "" && a.Anchor() != anchor {
 			return a
 		}
 	}
@@ -363,7 +265,7 @@ func (c *Console) inbox(w http.ResponseWriter, r *http.Request) {
 	}
 	now, all, query := c.clock.Now(), c.pending(r.Context()), r.URL.Query()
 	page, _ := strconv.Atoi(query.Get("page"))
-	if n := slices.IndexFunc(all, func(a pending) bool { return a.anchor() == query.Get("at") }); n >= 0 {
+	if n := slices.IndexFunc(all, func(a pending) bool { return a.Anchor() == query.Get("at") }); n >= 0 {
 		page = n/pageCards + 1
 	}
 	first, last := v.cut(page, len(all), pageCards, func(page int) string { return fmt.Sprint("/inbox?page=", page) })
@@ -371,7 +273,7 @@ func (c *Console) inbox(w http.ResponseWriter, r *http.Request) {
 	for _, a := range all[first:last] {
 		room -= len(a.Arguments)
 		card := c.question
-		if room < 0 && a.anchor() != query.Get("at") {
+		if room < 0 && a.Anchor() != query.Get("at") {
 			room, card = room+len(a.Arguments), c.briefly
 		}
 		q := card(a, now)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
-	"github.com/retake-go/retake/loop/machine"
 )
 
 // sessionJSON is a session as GET /api/sessions tells it: with every key that scripts read, whatever it has.
@@ -262,7 +261,7 @@ func (c *Console) withAnswers(ctx context.Context, lines []line) []line {
 			continue
 		}
 		given := c.given(ctx, l.watched)
-		if slices.ContainsFunc(l.asks, func(a machine.Ask) bool { return given[a.ID] == "" }) {
+		if slices.ContainsFunc(l.asks, func(a openAsk) bool { return given[a.ID] == "" }) {
 			continue
 		}
 		s := *l.watched

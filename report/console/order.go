@@ -80,7 +80,7 @@ func order(rows []*watched, sort string, now time.Time) {
 		case rank(a) > 2:
 			in = a.Last.Compare(b.Last)
 		default:
-			in = until(a).Compare(until(b))
+			in = orNever(a.Until).Compare(orNever(b.Until))
 		}
 		return cmp.Or(sa-sb, rank(a)-rank(b), in, cmp.Compare(a.Key, b.Key))
 	})
@@ -89,10 +89,10 @@ func order(rows []*watched, sort string, now time.Time) {
 // never is later than any time of a journal.
 var never = time.Unix(1<<40, 0)
 
-// until is when a wait or question ends; far away if it does not.
-func until(r *watched) time.Time {
-	if r.Until.IsZero() {
+// orNever is when something ends; far away if it does not.
+func orNever(end time.Time) time.Time {
+	if end.IsZero() {
 		return never
 	}
-	return r.Until
+	return end
 }

@@ -17,7 +17,7 @@ func (c *Console) session(w http.ResponseWriter, r *http.Request) {
 	id, store := r.URL.Query().Get("id"), r.URL.Query().Get("store")
 	s, unread := c.watch.look(r.Context(), store, id)
 	if s == nil && unread != nil {
-		c.refused(w, http.StatusInternalServerError, "The session was not found", "Not all stores can be read: "+unread.Error())
+		c.refused(w, nil, http.StatusInternalServerError, "The session was not found", "Not all stores can be read: "+unread.Error())
 		return
 	}
 	if s == nil {
@@ -41,9 +41,9 @@ func (c *Console) session(w http.ResponseWriter, r *http.Request) {
 		page.Raw = "/lines?" + named + "&from="
 	}
 	page.Children, page.Around = c.children(r.Context(), s.store), c.watch.around(s)
-	if said, can := c.settings.Stores[s.store].Store.(inbox.Store); can && s.hears && page.Only == "" {
+	if said, can := c.inboxOf(s); can && s.hears && page.Only == "" {
 		if asks := c.watch.asking(s); asks != nil {
-			page.Answer = pending{Ask: &asks.asks[0], in: asks}.link()
+			page.Answer = pending{openAsk: &asks.asks[0], In: asks}.Link()
 		}
 		page.Say, page.By, page.Waiting = c.sayAt(s), whoAsks(r), c.waiting(r.Context(), said, id)
 	}

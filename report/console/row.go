@@ -32,19 +32,19 @@ type row struct {
 }
 
 // describe makes the row of a session from its facts.
-func (c *Console) describe(s *watched) {
-	s.Session, s.Why = s.id, c.scrub(s.Why)
+func (w *watcher) describe(s *watched) {
+	s.Session, s.Why = s.id, w.scrub(s.Why)
 	var corrupt *journal.CorruptError
 	switch {
 	case errors.As(s.err, &corrupt):
 		s.Damaged = corrupt.Line
 		s.State, s.Why = journal.SessionFailed, fmt.Sprintf("cannot be read from line %d", s.Damaged)
 	case s.err != nil:
-		s.State, s.Why = journal.SessionFailed, "cannot be read: "+brief(c.scrub(s.err.Error()))
+		s.State, s.Why = journal.SessionFailed, "cannot be read: "+brief(w.scrub(s.err.Error()))
 	}
 	s.own, s.doubts = s.Why, s.InDoubt
-	store := c.settings.Stores[s.store].Name
-	if s.traits[storePick] = []string{store}; len(c.settings.Stores) > 1 {
+	store := w.stores[s.store].Name
+	if s.traits[storePick] = []string{store}; len(w.stores) > 1 {
 		s.Store = store
 	}
 	s.Key, s.Link = fmt.Sprintf("s%d-%s", s.store, url.PathEscape(s.id)), "/session?"+link(s.id, s.Store)

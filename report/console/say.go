@@ -28,7 +28,7 @@ func (c *Console) say(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	at := r.URL.Query()
-	s, store := c.heard(kept{w, in}, r, at.Get("store"), at.Get("id"))
+	s, store := c.heard(w, r, in, at.Get("store"), at.Get("id"))
 	if store == nil {
 		return
 	}
@@ -39,7 +39,7 @@ func (c *Console) say(w http.ResponseWriter, r *http.Request) {
 		Stop: in.Has("stop"), Reset: in.Has("reset"),
 	}
 	if err := words.Validate(); err != nil {
-		c.refused(kept{w, in}, http.StatusUnprocessableEntity, "The message does not fit", err.Error()+". Nothing was sent.")
+		c.refused(w, in, http.StatusUnprocessableEntity, "The message does not fit", err.Error()+". Nothing was sent.")
 		return
 	}
 	err := inbox.ErrEnded
@@ -47,7 +47,7 @@ func (c *Console) say(w http.ResponseWriter, r *http.Request) {
 		err = inbox.Say(r.Context(), store, s.id, words)
 	}
 	if err != nil && !errors.Is(err, journal.ErrAnswered) {
-		c.notSent(kept{w, in}, err)
+		c.notSent(w, in, err)
 		return
 	}
 	c.remember(w, words.By)

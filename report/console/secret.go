@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/masked"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/schema"
@@ -47,10 +48,41 @@ func secretsIn(in io.Reader) map[string][]string {
 // isForm is in each line with the schema of a tool.
 var isForm = []byte(`"kind":"` + journal.AskForm + `"`)
 
+// scrubber leaves out what must not be shown, unless secrets are.
+type scrubber struct{ showSecrets bool }
+
+// scrub leaves out of a text what has the form of a key or a password.
+func (by scrubber) scrub(text string) string {
+	if by.showSecrets {
+		return text
+	}
+	return fault.ScrubText(text)
+}
+
+// tell is the beginning of a text for a row.
+func (by scrubber) tell(text string) string { return brief(by.scrub(canon.Cut(text, maxTold))) }
+
+// maxTold is how many bytes of a text are looked through for what is told of it.
+const maxTold = 4 * maxBrief
+
+// spoken are arguments in few words, without the values at the places of secrets.
+func (by scrubber) spoken(arguments json.RawMessage, secrets []string) string {
+	text := string(masked.JSON(arguments, secrets))
+	return brief(visible(by.scrub(spoken(by.scrub(text)))))
+}
+
+// author says who said something; empty if that is not known.
+func (by scrubber) author(name string) string {
+	if name == "" {
+		return ""
+	}
+	return "by " + brief(by.scrub(name))
+}
+
 // hides reports whether a text of any length must not be shown: a part of it has the form of a key or a
 // password.
-func (c *Console) hides(text string) bool {
-	if c.settings.ShowSecrets {
+func (by scrubber) hides(text string) bool {
+	if by.showSecrets {
 		return false
 	}
 	text = strings.Map(func(r rune) rune {
@@ -63,38 +95,38 @@ func (c *Console) hides(text string) bool {
 }
 
 // whole are arguments for people, whole but for values that must not be shown.
-func (c *Console) whole(arguments json.RawMessage) string {
-	if !c.hides(string(arguments)) {
+func (by scrubber) whole(arguments json.RawMessage) string {
+	if !by.hides(string(arguments)) {
 		return string(arguments)
 	}
 	var value any
 	if decoded(arguments, &value) {
-		if text := jsonText(c.veil(value)); !c.hides(text) {
+		if text := jsonText(by.veil(value)); !by.hides(text) {
 			return text
 		}
 	}
-	return c.scrub(string(arguments))
+	return by.scrub(string(arguments))
 }
 
 // veil puts a mark in the place of each value that must not be shown.
-func (c *Console) veil(value any) any {
+func (by scrubber) veil(value any) any {
 	switch in := value.(type) {
 	case map[string]any:
 		for name, member := range in {
-			switch in[name] = c.veil(member); member.(type) {
+			switch in[name] = by.veil(member); member.(type) {
 			case map[string]any, []any:
 			default:
-				if c.hides(jsonText(map[string]any{name: in[name]})) {
+				if by.hides(jsonText(map[string]any{name: in[name]})) {
 					in[name] = masked.Mark
 				}
 			}
 		}
 	case []any:
 		for n := range in {
-			in[n] = c.veil(in[n])
+			in[n] = by.veil(in[n])
 		}
 	case string:
-		if c.hides(in) {
+		if by.hides(in) {
 			return masked.Mark
 		}
 	}

@@ -16,16 +16,15 @@ import (
 	"github.com/retake-go/retake/report/internal/told"
 )
 
-// sentence says what a session does, and what will unblock it, without the values at places of the arguments
-// of tools.
-func sentence(f *journal.Fold, s *journal.Summary, secrets map[string][]string, showSecrets bool) string {
+// sentence says what a session does, and what will unblock it.
+func sentence(f *journal.Fold, s *journal.Summary, asks []openAsk, by scrubber) string {
 	switch s.State {
 	case journal.SessionDone, journal.SessionFailed:
 		return ended(f.State.Outcome, f.Failed)
 	case journal.SessionAsks:
-		first := &f.Asked.Asks[0]
-		arguments := string(masked.JSON(first.Arguments, secrets[first.Tool]))
-		if !showSecrets {
+		first := &asks[0]
+		arguments := string(masked.JSON(first.Arguments, first.secrets))
+		if !by.showSecrets {
 			arguments = fault.Scrub(arguments)
 		}
 		return asked(f.Asked.Asks, arguments)

@@ -12,10 +12,13 @@ import (
 
 // settled is a question that was answered, as the inbox shows it.
 type settled struct {
-	Anchor, Session, Link, Tool, How string
+	Tool, How string
 	// Came is what came of its call; empty if there is none.
 	Came string
-	at   time.Time
+	// In is the session; it is set where the question is shown.
+	In       *watched
+	question string
+	at       time.Time
 }
 
 // Says is how the question was answered, and what came of it.
@@ -25,6 +28,9 @@ func (s *settled) Says() string {
 	}
 	return s.How + "; " + s.Came
 }
+
+// Anchor is the id of the question on pages.
+func (s *settled) Anchor() string { return s.In.anchor(s.question) }
 
 // maxSettled is how many answered questions are known of a session, and shown of all.
 const (
@@ -36,9 +42,9 @@ const (
 func (c *Console) settledSince(since time.Time) (all []settled) {
 	sessions, _ := c.watch.all()
 	for _, s := range sessions {
-		for _, g := range s.given {
-			if !g.At.Before(since) {
-				all = append(all, c.settled(s, &g))
+		for _, one := range s.settled {
+			if one.In = s; !one.at.Before(since) {
+				all = append(all, one)
 			}
 		}
 	}
@@ -46,8 +52,8 @@ func (c *Console) settledSince(since time.Time) (all []settled) {
 	return all[:min(len(all), allSettled)]
 }
 
-// settled says how a question of a session was answered.
-func (c *Console) settled(s *watched, g *machine.Given) settled {
+// settledOf says how a question was answered, and what came of it.
+func settledOf(f *journal.Fold, g *machine.Given, state journal.SessionState, by scrubber) settled {
 	how := ruled(g.Verdict)
 	switch {
 	case g.Nobody:
@@ -55,21 +61,20 @@ func (c *Console) settled(s *watched, g *machine.Given) settled {
 	case g.Changed:
 		how += " with changed arguments"
 	}
-	if who := c.by(g.By); who != "" {
+	if who := by.author(g.By); who != "" {
 		how += " " + who
 	}
-	one := settled{Session: s.id, Link: s.Link, Tool: brief(cmp.Or(g.Tool, "the answer")),
-		How: how + " at " + clock(g.At), at: g.At}
-	one.Anchor = pending{Ask: &machine.Ask{ID: g.Question}, in: s}.anchor()
-	switch came, ok := s.came[g.Question]; {
+	one := settled{question: g.Question, Tool: brief(cmp.Or(g.Tool, "the answer")), How: how + " at " + clock(g.At),
+		at: g.At}
+	switch came, ok := f.Came(g.Question); {
 	case !ok:
 	case g.Verdict == machine.Approve, g.Verdict == machine.RunAgain, g.Verdict == machine.GoOn && g.Changed:
-		one.Came = one.Tool + " " + cameText(&came, s.State)
+		one.Came = one.Tool + " " + cameText(&came, state)
 		if came.NotAccepted {
 			one.Came += ": not accepted"
 		}
 		if came.Text != "" {
-			one.Came += ": " + brief(visible(c.scrub(came.Text)))
+			one.Came += ": " + brief(visible(by.scrub(came.Text)))
 		}
 	}
 	return one

@@ -30,10 +30,8 @@ const refreshed = 200 * time.Millisecond
 type watcher struct {
 	stores []Named
 	clock  loop.Clock
-	// describe makes the row of a session.
-	describe    func(*watched)
-	showSecrets bool
-	configs     journal.Configs
+	scrubber
+	configs journal.Configs
 
 	// reading is held while the stores are read.
 	reading sync.Mutex
@@ -68,9 +66,8 @@ type watched struct {
 	follower *journal.Follower
 }
 
-func newWatcher(s Settings, clock loop.Clock, describe func(*watched)) *watcher {
-	return &watcher{stores: s.Stores, showSecrets: s.ShowSecrets, clock: clock, describe: describe,
-		sessions: map[key]*watched{}, first: make(chan struct{})}
+func newWatcher(s Settings, clock loop.Clock) *watcher {
+	return &watcher{stores: s.Stores, scrubber: scrubber{s.ShowSecrets}, clock: clock, sessions: map[key]*watched{}, first: make(chan struct{})}
 }
 
 // patience is how long a page waits for the stores to be read the first time, and soon how long later.
@@ -316,7 +313,7 @@ func (w *watcher) follow(ctx context.Context, s *watched, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	s.facts = factsOf(last, last.Summary(s.stat.Held, now), f.Lines(), w.showSecrets)
+	s.facts = factsOf(last, last.Summary(s.stat.Held, now), f.Lines(), w.scrubber)
 	f.Forget()
 	return nil
 }
