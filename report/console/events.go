@@ -232,10 +232,9 @@ func (c *Console) sessionChanges(store, id string) func(now time.Time) (any, boo
 // agentLines is the number of lines in the journals of the agents of a session, and of theirs.
 func (c *Console) agentLines(of *watched) (n int64) {
 	all, _ := c.watch.all()
-	within := map[string]bool{of.id: true}
-	for _, s := range all { // those that others began have longer ids, which come later
-		if s.store == of.store && s.outer != "" && within[s.outer] {
-			within[s.id] = true
+	outer := outerOf(all)
+	for _, s := range all {
+		if s.key != of.key && s.store == of.store && within(s, of.id, outer) {
 			n += s.lines
 		}
 	}

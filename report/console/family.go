@@ -1,26 +1,13 @@
 package console
 
 import (
-	"math"
 	"slices"
 	"time"
-
-	"github.com/retake-go/retake/loop/machine"
 )
-
-// mayBeLong is the least length of an id of which children may have the digest.
-const mayBeLong = 60
 
 // outerOf finds the sessions in which others were made, as agents.
 func outerOf(all []*watched) map[*watched]*watched {
 	known := map[key]*watched{}
-	for _, s := range all {
-		if len(s.id) >= mayBeLong {
-			child := machine.ChildID(s.id, math.MaxInt, math.MaxInt, math.MaxInt-1)
-			digested, _ := machine.Outer(child, child)
-			known[key{s.store, digested}] = s
-		}
-	}
 	for _, s := range all {
 		known[s.key] = s
 	}

@@ -54,7 +54,10 @@ func TestAgentsStandBelowTheirSessions(t *testing.T) {
 	page := body(t, ask(t, c, "GET", "/"))
 	all := strings.Join(linesOf(page), "\n")
 	assert.Contains(t, all, "trip-9\ntrip-9.1.2.1 in in1\ntrip-9.1.2.1.1.1.1 in in2", "%s", all)
-	assert.Contains(t, all, long+"\n"+machine.ChildID(long, 12, 345, 6)+" in in1")
+	digested := machine.ChildID(long, 12, 345, 6)
+	assert.Contains(t, all, long+"\n"+digested+" in in1")
+	assert.Contains(t, body(t, ask(t, c, "GET", "/session?id="+digested)), `<a href="/session?id=`+long+`" dir="auto">`)
+	assert.Contains(t, stream(t, c, "/events?id="+long)(), `"agents":4`, "its lines are new on the page of its session")
 	for _, own := range []string{"alone.1.1.1", "trip-9.x.1.1", "trip-9.1.0.1", "trip-10"} {
 		assert.Contains(t, linesOf(page), own, "it is in no session")
 	}

@@ -32,9 +32,9 @@ type facts struct {
 	// hears reports whether a message to the run would be heard: it has not ended, and is no single action.
 	hears  bool
 	traits traits
-	// outer is the id of the session, or its digest, in whose call this one was made, as an agent; empty for
-	// others. inside are the ids that the sessions of the calls under way have, if they are agents, and names
-	// their tools.
+	// outer is the id of the session in whose call this one was made, as an agent, or its digest until that is
+	// known; empty for others. inside are the ids that the sessions of the calls under way have, if they are
+	// agents, and names their tools.
 	outer         string
 	inside, names []string
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/report"
 )
 
@@ -38,6 +40,8 @@ type watcher struct {
 
 	mu       sync.Mutex
 	sessions map[key]*watched
+	// digested are the ids of sessions by the digests that the ids of their agents have instead.
+	digested map[key]string
 	// total and read count the journals of the first reading; it is over once first is closed.
 	total, read int
 	first       chan struct{}
@@ -67,7 +71,8 @@ type watched struct {
 }
 
 func newWatcher(s Settings, clock loop.Clock) *watcher {
-	return &watcher{stores: s.Stores, scrubber: scrubber{s.ShowSecrets}, clock: clock, sessions: map[key]*watched{}, first: make(chan struct{})}
+	return &watcher{stores: s.Stores, scrubber: scrubber{s.ShowSecrets}, clock: clock,
+		sessions: map[key]*watched{}, digested: map[key]string{}, first: make(chan struct{})}
 }
 
 // patience is how long a page waits for the stores to be read the first time, and soon how long later.
@@ -145,7 +150,7 @@ func (w *watcher) refresh(ctx context.Context) error {
 			w.version++
 		}
 	}
-	w.tellOuter()
+	w.relate()
 	w.at, w.err = w.clock.Now(), err
 	select {
 	case <-w.first:
@@ -177,17 +182,28 @@ func (s *watched) isSettled(now time.Time) bool {
 	return s.State.Ended() || rests && (s.Until.IsZero() || now.Before(s.Until))
 }
 
-// tellOuter counts the calls under way as in doubt whose agents have left something in doubt, and says what
-// their agents ask.
-func (w *watcher) tellOuter() {
+// mayBeLong is the least length of an id of which agents may have the digest.
+const mayBeLong = 60
+
+// digest is what the ids of a session's agents have instead of its own, if that is long.
+func digest(id string) string {
+	child := machine.ChildID(id, math.MaxInt, math.MaxInt, math.MaxInt-1)
+	digest, _ := machine.Outer(child, child)
+	return digest
+}
+
+// relate finds the sessions in which others were made by their digests, counts the calls under way as in
+// doubt whose agents have left something in doubt, and says what their agents ask.
+func (w *watcher) relate() {
 	for k, s := range w.sessions {
+		outer := cmp.Or(w.digested[key{k.store, s.outer}], s.outer)
 		n, why := w.doubts(s, 0), w.withAgents(s)
 		if asks := w.asks(s, 0); asks != nil && asks != s {
 			why += "; its agent asks: " + asks.own
 		}
-		if n != s.InDoubt || why != s.Why {
+		if n != s.InDoubt || why != s.Why || outer != s.outer {
 			is := *s
-			is.InDoubt, is.Why = n, why
+			is.InDoubt, is.Why, is.outer = n, why, outer
 			w.sessions[k] = &is
 		}
 	}
@@ -273,7 +289,9 @@ func (w *watcher) one(ctx context.Context, k key, stat journal.Stat, now time.Ti
 	w.describe(is)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.sessions[k] = is
+	if w.sessions[k] = is; len(k.id) >= mayBeLong {
+		w.digested[key{k.store, digest(k.id)}] = k.id
+	}
 	w.version++
 }
 
