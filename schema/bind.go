@@ -126,7 +126,7 @@ func (f *collector) bind(n *node, v value, at *spot, to reflect.Value, around an
 	refused, found, outer := len(f.failures), len(f.found), len(f.around)
 	f.judge(n, v, f.scope, f.open(v, at, to, around))
 	f.around = f.around[:outer]
-	if !f.read(v, at, to) || len(f.found) >= maxIssues {
+	if f.spent() || !f.read(v, at, to) || len(f.found) >= maxIssues {
 		return
 	}
 	rules := at.rules

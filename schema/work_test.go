@@ -316,14 +316,39 @@ func TestABudgetEndsAnywhere(t *testing.T) {
 		`{"items":{"oneOf":[{"type":"string"},{"items":{"not":{}}}]}}`:   `[1,[2],"x"]`,
 		`{"properties":{"a":{"$ref":"#"}},"additionalProperties":false}`: `{"a":{"a":{"b":1}}}`,
 	} {
-		s := compile(t, schemaText)
-		for left := range schema.WorkOf(s, []byte(doc)) {
-			b := schema.NewBudget()
-			b.Read((schema.MaxWork - left) * 16)
-			issues := read(s, b, []byte(doc))
-			require.Len(t, issues, 1, "%s: %d left", schemaText, left)
-			assert.Equal(t, fault.RuleWork, issues[0].Rule, "%s: %d left", schemaText, left)
-		}
+		endsAnywhere(t, compile(t, schemaText), doc)
+	}
+}
+
+// trip has a method that relies on what the rules say.
+type trip struct {
+	Mail *string `json:"mail" validate:"required,email"`
+	Stay struct {
+		Nights *int `json:"nights" validate:"required"`
+	} `json:"stay"`
+	Hosts []string `json:"hosts" validate:"dive,hostname"`
+}
+
+func (t trip) Issues() []fault.Issue {
+	_, _, _ = *t.Mail, *t.Stay.Nights, t.Hosts[0]
+	return nil
+}
+
+// A method Issues is not asked about a value that could not be checked as a whole.
+func TestABudgetEndsBeforeAMethodIsAsked(t *testing.T) {
+	typed, err := schema.For[trip]()
+	require.NoError(t, err)
+	endsAnywhere(t, typed.Schema(), `{"mail":"a@b.co","stay":{"nights":1},"hosts":["a","b"]}`)
+}
+
+// endsAnywhere checks a document with each budget that is too small.
+func endsAnywhere(t *testing.T, s *schema.Schema, doc string) {
+	for left := range schema.WorkOf(s, []byte(doc)) {
+		b := schema.NewBudget()
+		b.Read((schema.MaxWork - left) * 16)
+		issues := read(s, b, []byte(doc))
+		require.Len(t, issues, 1, "%s: %d left", s.JSON(), left)
+		assert.Equal(t, fault.RuleWork, issues[0].Rule, "%s: %d left", s.JSON(), left)
 	}
 }
 
