@@ -26,8 +26,8 @@ func (noLoader) Load(address string) (any, error) {
 
 // compile has the library compile the document, and makes the result ready to be walked. Formats are asserted
 // where the document is a metaschema.
-func (s *Schema) compile(isMeta bool) error {
-	p := &patterns{made: map[string]compiledPattern{}}
+func (s *Schema) compile(tree any, isMeta bool) error {
+	p := &patterns{made: map[string]*pattern{}}
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.UseLoader(noLoader{})
@@ -35,8 +35,8 @@ func (s *Schema) compile(isMeta bool) error {
 	if isMeta {
 		c.AssertFormat()
 	}
-	if err := c.AddResource(baseURL, s.tree); err != nil {
-		return compileError(s.tree, err)
+	if err := c.AddResource(baseURL, tree); err != nil {
+		return compileError(tree, err)
 	}
 	compiled, err := c.Compile(baseURL)
 	if p.tooLarge() {
@@ -44,21 +44,21 @@ func (s *Schema) compile(isMeta bool) error {
 			"characters", p.steps, maxPatternSteps)
 	}
 	if err != nil {
-		return compileError(s.tree, err)
+		return compileError(tree, err)
 	}
-	s.link(c, compiled, isMeta)
+	s.link(c, compiled, tree, isMeta)
 	return nil
 }
 
 // link makes nodes of the compiled schema. What only dynamic references lead to is compiled too.
-func (s *Schema) link(c *jsonschema.Compiler, compiled *jsonschema.Schema, formats bool) {
+func (s *Schema) link(c *jsonschema.Compiler, compiled *jsonschema.Schema, tree any, formats bool) {
 	l := linker{
-		tree: s.tree, nodes: map[*jsonschema.Schema]*node{}, homes: map[string]*resource{}, formats: formats,
+		tree: tree, nodes: map[*jsonschema.Schema]*node{}, homes: map[string]*resource{}, formats: formats,
 	}
 	s.root = l.node(compiled)
 	if l.dynamic {
 		places := map[string]any{}
-		subschemas(places, s.tree, "")
+		subschemas(places, tree, "")
 		for _, place := range canon.Keys(places) {
 			if sub, _ := places[place].(map[string]any); sub["$dynamicAnchor"] == nil {
 				continue
@@ -74,5 +74,5 @@ func (s *Schema) link(c *jsonschema.Compiler, compiled *jsonschema.Schema, forma
 		n.same = sameOf(n)
 		n.anyTag, n.oneTag = tagOf(n.any, &tries), tagOf(n.one, &tries)
 	}
-	s.scoped, s.tracks = l.dynamic, l.tracks
+	s.nodes, s.scoped, s.tracks = l.order, l.dynamic, l.tracks
 }

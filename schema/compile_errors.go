@@ -58,8 +58,8 @@ func byItself(tree any) []fault.Issue {
 	if root, ok := tree.(map[string]any); ok && root["$schema"] != nil {
 		draft = textOf(root["$schema"])
 	}
-	meta := &Schema{tree: map[string]any{"$ref": draft}, limits: documentLimits}
-	if meta.compile(true) != nil {
+	meta := &Schema{limits: documentLimits}
+	if meta.compile(map[string]any{"$ref": draft}, true) != nil {
 		return nil
 	}
 	return meta.Check([]byte(jsonText(tree)))

@@ -26,7 +26,7 @@ func (n *node) describe() string {
 }
 
 func (n *node) described(steps int, left *int) string {
-	if *left--; n == nil || n.raw == nil || steps == 0 || *left < 0 {
+	if *left--; n == nil || steps == 0 || *left < 0 {
 		return ""
 	}
 	if values := n.valuesPhrase(); values != "" {

@@ -206,11 +206,8 @@ func (e *evaluation) evaluate(n *node, v value, s *scope, to *variable) (fits bo
 	case n.types != 0 && n.types&v.kind == 0:
 		f.fail("type")
 		return false, nil
-	case n.constant != nil && !f.isAmong(n.constant):
-		f.fail("const")
-		return false, nil
-	case n.values != nil && !f.isAmong(n.values):
-		f.fail("enum")
+	case n.values != nil && !f.isListed():
+		f.fail(n.listing)
 		return false, nil
 	case n.format != nil && v.kind == kindString && n.format.Validate(v.text()) != nil:
 		f.fail("format")

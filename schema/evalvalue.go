@@ -185,13 +185,13 @@ func (f *collector) number() {
 	}
 }
 
-// isAmong reports whether the value is one of some. Objects and arrays are only written out where one of them
-// is an object or array, too.
-func (f *collector) isAmong(values map[key]bool) bool {
-	if f.v.kind&(kindObject|kindArray) != 0 && !f.n.nested {
+// isListed reports whether the value is one of those that the schema lists. An object or array is only written
+// out where one is among them.
+func (f *collector) isListed() bool {
+	if f.v.kind&(kindObject|kindArray)&^f.n.listed != 0 {
 		return false
 	}
-	return f.spend(f.v.size()) && values[f.v.key()]
+	return f.spend(f.v.size()) && f.n.values[f.v.key()]
 }
 
 // itemsDiffer reports whether no two items are equal.

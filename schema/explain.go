@@ -293,5 +293,5 @@ func (n *node) demands(name string) bool {
 
 func (n *node) allowsNull() bool {
 	null := key{kindNull, "null"}
-	return n.types != 0 && n.types&kindNull != 0 || n.values[null] || n.constant[null]
+	return n.types != 0 && n.types&kindNull != 0 || n.values[null]
 }

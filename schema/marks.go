@@ -31,14 +31,14 @@ func (p *places) echoed(v value, levels [][]*node) string {
 
 // anyMarked reports whether one of the keywords is true in a schema of a place, or of one above it.
 func anyMarked(levels [][]*node, keywords ...string) bool {
-	isMarked := func(n *node) bool { return hasMark(n.raw, keywords) }
-	anyOf := func(nodes []*node) bool { return slices.ContainsFunc(nodes, isMarked) }
-	return slices.ContainsFunc(levels, anyOf)
-}
-
-// hasMark reports whether one of the keywords is true in a schema itself.
-func hasMark(raw map[string]any, keywords []string) bool {
-	return slices.ContainsFunc(keywords, func(keyword string) bool { return raw[keyword] == true })
+	for _, nodes := range levels {
+		for _, n := range nodes {
+			if slices.ContainsFunc(keywords, func(keyword string) bool { return n.raw[keyword] == true }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 const secretKeyword = "x-secret"
@@ -52,7 +52,7 @@ const maxPlaces, maxPointer = 4096, 4096
 // raw schema. In a recursive type, a part that may hold a secret at any depth is secret as a whole. So is,
 // beyond 4096 places or 4 KiB of a pointer, everything that holds one. The slice is the caller's own.
 func (s *Schema) Secrets() []string {
-	w := &secrets{left: maxPlaces, dynamic: s.scoped && isMarked(s.tree, secretKeyword)}
+	w := &secrets{left: maxPlaces, dynamic: s.scoped && anyMarked([][]*node{s.nodes}, secretKeyword)}
 	if w.search(s.root); w.holds[s.root] {
 		w.walk(s.root, "")
 	}
@@ -145,13 +145,4 @@ func (w *secrets) follow(n *node, at string) {
 	w.under = append(w.under, n)
 	w.walk(n, at)
 	w.under = w.under[:len(w.under)-1]
-}
-
-// isMarked reports whether one of the keywords is true anywhere in a schema document.
-func isMarked(tree any, keywords ...string) (is bool) {
-	everything(tree, 0, func(v any, _ int) {
-		at, _ := v.(map[string]any)
-		is = is || hasMark(at, keywords)
-	})
-	return is
 }

@@ -19,17 +19,18 @@ import (
 // node is one compiled schema with its subschemas as nodes, in a fixed order.
 type node struct {
 	*jsonschema.Schema
-	types            kind // 0 for all
-	never, always    bool // the schemas false and true
-	shared           bool // several places refer to it: its answer for a value is remembered
-	required         bool // as a member, by the schema that has it
-	closed           bool // there may be no other members
-	open             bool // there may be others, and they count as described
-	full             bool // there may be no other items
-	nested           bool // among values or constant there is an object or array
-	values, constant map[key]bool
-	ref, not         *node
-	same             []*node // the subschemas for the same value
+	types         kind         // 0 for all
+	never, always bool         // the schemas false and true
+	shared        bool         // several places refer to it: its answer for a value is remembered
+	required      bool         // as a member, by the schema that has it
+	closed        bool         // there may be no other members
+	open          bool         // there may be others, and they count as described
+	full          bool         // there may be no other items
+	values        map[key]bool // those that const or enum lists; nil for none
+	listing       string       // the keyword that lists them
+	listed        kind         // their kinds
+	ref, not      *node
+	same          []*node // the subschemas for the same value
 
 	textSize, listSize, objectSize size
 
@@ -82,7 +83,7 @@ type need struct {
 
 // patternNode is the schema for members whose names match a pattern.
 type patternNode struct {
-	pattern
+	*pattern
 	*node
 }
 
@@ -148,28 +149,21 @@ func (l *linker) values(n *node) {
 		}
 	}
 	if s.Enum != nil {
-		n.values = keysOf(s.Enum.Values...)
+		n.values, n.listing = keysOf(s.Enum.Values...), "enum"
 	}
 	if s.Const != nil {
-		n.constant = keysOf(*s.Const)
+		constant := keysOf(*s.Const)
+		maps.DeleteFunc(constant, func(v key, _ bool) bool { return n.values != nil && !n.values[v] })
+		n.values, n.listing = constant, "const"
 	}
-	n.nested = anyNested(n.values) || anyNested(n.constant)
+	for v := range n.values {
+		n.listed |= v.kind
+	}
 	if l.formats {
 		n.format = s.Format
 	}
-	if p, ok := s.Pattern.(pattern); ok {
-		n.text = &p
-	}
+	n.text, _ = s.Pattern.(*pattern)
 	n.textSize, n.bounds = sizeOf(s.MinLength, s.MaxLength), boundsOf(s)
-}
-
-func anyNested(values map[key]bool) bool {
-	for v := range values {
-		if v.kind&(kindObject|kindArray) != 0 {
-			return true
-		}
-	}
-	return false
 }
 
 func (l *linker) branches(n *node) {
@@ -234,7 +228,7 @@ func (l *linker) object(n *node) {
 	byText := func(a, b jsonschema.Regexp) int { return cmp.Compare(a.String(), b.String()) }
 	for _, p := range slices.SortedFunc(maps.Keys(s.PatternProperties), byText) {
 		sub := l.child(s.PatternProperties[p], "patternProperties", nil)
-		n.patterns = append(n.patterns, patternNode{p.(pattern), sub})
+		n.patterns = append(n.patterns, patternNode{p.(*pattern), sub})
 	}
 	switch rest := s.AdditionalProperties.(type) {
 	case bool:

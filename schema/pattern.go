@@ -14,7 +14,7 @@ import (
 type pattern struct {
 	text  string
 	rest  *regexp.Regexp // what follows the lookaheads
-	first *lookahead
+	first []lookahead
 	size  int
 }
 
@@ -22,14 +22,13 @@ type pattern struct {
 type lookahead struct {
 	*regexp.Regexp
 	isNegative bool
-	next       *lookahead
 }
 
-func (p pattern) String() string { return p.text }
+func (p *pattern) String() string { return p.text }
 
 // MatchString reports whether a text matches.
-func (p pattern) MatchString(text string) bool {
-	for a := p.first; a != nil; a = a.next {
+func (p *pattern) MatchString(text string) bool {
+	for _, a := range p.first {
 		if a.MatchString(text) == a.isNegative {
 			return false
 		}
@@ -39,13 +38,8 @@ func (p pattern) MatchString(text string) bool {
 
 // patterns compiles the regular expressions of one schema document, each once.
 type patterns struct {
-	made  map[string]compiledPattern
+	made  map[string]*pattern
 	steps int
-}
-
-type compiledPattern struct {
-	pattern
-	err error
 }
 
 var errManySteps = errors.New("too many steps")
@@ -55,34 +49,34 @@ func (p *patterns) tooLarge() bool { return p.steps > maxPatternSteps }
 
 // compile has the form that the library calls for.
 func (p *patterns) compile(text string) (jsonschema.Regexp, error) {
-	of, known := p.made[text]
-	if !known {
-		of.pattern, of.err = p.fresh(text)
-		p.made[text] = of
+	if known := p.made[text]; known != nil {
+		return known, nil
 	}
-	if of.err != nil {
-		return nil, of.err
+	made, err := p.fresh(text)
+	if err != nil {
+		return nil, err
 	}
-	return of.pattern, nil
+	p.made[text] = made
+	return made, nil
 }
 
-func (p *patterns) fresh(text string) (made pattern, err error) {
+func (p *patterns) fresh(text string) (made *pattern, err error) {
 	if p.steps += writtenOut(text); p.tooLarge() {
-		return made, errManySteps
+		return nil, errManySteps
 	}
-	made.text, text = text, inGo(text)
+	made, text = &pattern{text: text}, inGo(text)
 	for {
 		ahead, rest, is := cutLookahead(text)
 		if !is {
 			break
 		}
-		next := &lookahead{isNegative: ahead[0] == '!', next: made.first}
-		if next.Regexp, err = p.part(&made, "^(?:"+ahead[1:]+")"); err != nil {
-			return made, err
+		next := lookahead{isNegative: ahead[0] == '!'}
+		if next.Regexp, err = p.part(made, "^(?:"+ahead[1:]+")"); err != nil {
+			return nil, err
 		}
-		made.first, text = next, "^"+rest
+		made.first, text = append(made.first, next), "^"+rest
 	}
-	made.rest, err = p.part(&made, text)
+	made.rest, err = p.part(made, text)
 	return made, err
 }
 
@@ -198,6 +192,6 @@ func sizes(re *syntax.Regexp) (program, classes int) {
 const patternSteps = 16
 
 // matches reports whether a text matches, as far as the budget goes.
-func (p pattern) matches(text string, b *Budget) bool {
+func (p *pattern) matches(text string, b *Budget) bool {
 	return b.spend(p.size*len(text)/patternSteps+1) && p.MatchString(text)
 }

@@ -70,9 +70,6 @@ var phrases = [...]phraseRow{
 // phrase says what the rule of a schema node expects; empty where there is nothing better to say than the
 // rule's name.
 func phrase(rule string, node map[string]any) string {
-	if node == nil {
-		return ""
-	}
 	for n := range phrases {
 		if p := &phrases[n]; p.keyword == rule {
 			return clip(p.say(node))
@@ -268,9 +265,6 @@ func onlyOne(v any) string {
 			return fitsExactlyOne
 		}
 		all = append(all, names[0])
-	}
-	if len(all) == 0 {
-		return fitsExactlyOne
 	}
 	return "only one of the members " + bounded(all, nameOf)
 }

@@ -2,6 +2,8 @@ package schema
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"reflect"
 	"slices"
@@ -18,11 +20,11 @@ import (
 // usable: get one from [Compile] or from [Typed.Schema].
 type Schema struct {
 	text   []byte // what is shown to models
-	tree   any    // the same, decoded
 	root   *node
-	scoped bool // there are dynamic references
-	tracks bool // there is unevaluatedProperties or unevaluatedItems
-	marked bool // a place is marked to be echoed, or not to be
+	nodes  []*node // all of them
+	scoped bool    // there are dynamic references
+	tracks bool    // there is unevaluatedProperties or unevaluatedItems
+	marked bool    // a place is marked to be echoed, or not to be
 	limits Limits
 	typed  *goType // nil for a raw schema
 }
@@ -44,20 +46,44 @@ func Compile(doc []byte) (*Schema, error) {
 	text := jsontext.Value(bytes.Clone(doc))
 	_ = text.Compact()                                         // cannot fail: it was read
 	tree, _ := jsonschema.UnmarshalJSON(bytes.NewReader(text)) // likewise
-	s := &Schema{text: text, tree: tree, limits: DefaultLimits()}
-	s.marked = isMarked(tree, echoKeyword, noEchoKeyword, secretKeyword)
-	if err := compilable(s.tree); err != nil {
+	if err := compilable(tree); err != nil {
 		return nil, err
 	}
-	if err := s.compile(false); err != nil {
+	s := &Schema{text: text, limits: DefaultLimits()}
+	if err := s.compile(tree, false); err != nil {
 		return nil, err
 	}
+	s.marked = anyMarked([][]*node{s.nodes}, echoKeyword, noEchoKeyword, secretKeyword)
 	return s, nil
 }
 
 // JSON returns the schema as compact JSON text, its members in the order they were given or declared in:
 // models tend to answer in that order. The same input gives the same bytes. The slice is the caller's own.
 func (s *Schema) JSON() []byte { return slices.Clone(s.text) }
+
+// Type names the Go type that the schema was made of, such as "agents.Booking"; it is empty for a schema of
+// [Compile].
+func (s *Schema) Type() string {
+	if s.typed == nil {
+		return ""
+	}
+	return s.typed.typ.String()
+}
+
+// Digest identifies the rules for documents: the schema, and for a Go type also the kinds of its parts and the
+// rules of their tags, since JSON Schema cannot say all of them. Limits and the methods of a type are not part
+// of it. It is the same on every machine and in every program. Safe for concurrent use.
+func (s *Schema) Digest() string {
+	h := sha256.New()
+	h.Write(s.text)
+	if s.typed != nil {
+		h.Write([]byte("\n" + s.typed.rules))
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+// Limits returns the bounds of the documents that Check takes.
+func (s *Schema) Limits() Limits { return s.limits }
 
 // WithLimits returns a copy of the schema whose checks use other limits.
 func (s *Schema) WithLimits(l Limits) (*Schema, error) {

@@ -160,10 +160,13 @@ type branch struct {
 	hasShape  bool // the value has the members that the alternative is known by, and is not wrong as a whole
 }
 
-// near are the branches that are not for another kind of value altogether; all where there are none.
+// near are the branches that are not for another kind of value altogether. There are some, for those that are
+// have one issue each, and would be joined.
 func near(all [][]failure, v value) (near []branch) {
-	var far []branch
 	for _, list := range all {
+		if len(list) == 1 && list[0].isOf(v) && isForeign(list[0].rule) {
+			continue
+		}
 		b := branch{all: list, hasShape: true}
 		for _, f := range list {
 			depth := f.depth(v)
@@ -177,14 +180,7 @@ func near(all [][]failure, v value) (near []branch) {
 			}
 			b.hasShape = b.hasShape && depth > 0 && !slices.Contains(shape, f.rule)
 		}
-		if len(list) == 1 && list[0].isOf(v) && isForeign(list[0].rule) {
-			far = append(far, b)
-		} else {
-			near = append(near, b)
-		}
-	}
-	if near == nil {
-		return far
+		near = append(near, b)
 	}
 	return near
 }
@@ -224,7 +220,7 @@ func lacksShape(b branch) int {
 
 // isCommon reports whether all that is wrong by a branch is wrong by each.
 func (b branch) isCommon(of []branch) bool {
-	if len(b.all) == 0 || len(b.all) > maxListed {
+	if len(b.all) > maxListed {
 		return false
 	}
 	return !slices.ContainsFunc(of, func(other branch) bool {
@@ -253,9 +249,6 @@ func lacking(near []branch, v value) string {
 				return ""
 			}
 			names = append(names, f.lacks[1:])
-		}
-		if len(names) == 0 {
-			return ""
 		}
 		if count += len(names); count <= maxListed {
 			lists = appendNew(lists, membersNamed(names))
@@ -314,7 +307,7 @@ func (f *collector) byTag(rule string, t *tag) bool {
 func (t *tag) expected(x *failure) string {
 	all := make([]failure, len(t.all))
 	for n, want := range t.wants {
-		all[n] = failure{at: want, rule: want.listing()}
+		all[n] = failure{at: want, rule: want.listing}
 		if x.lacks != "" {
 			all[n].at, all[n].lacks = t.all[n], x.lacks
 		}
@@ -376,7 +369,7 @@ func (t *tag) add(branch *node) bool {
 		requires = requires || slices.Contains(n.Required, t.name)
 		m := n.members[t.name]
 		refuses = refuses || m == nil && n.closed && n.patterns == nil
-		if member == nil && m != nil && !m.nested && m.few() != nil {
+		if member == nil && m != nil && m.values != nil && m.listed&(kindObject|kindArray) == 0 {
 			member = m
 		}
 	}
@@ -385,29 +378,13 @@ func (t *tag) add(branch *node) bool {
 	}
 	t.all, t.wants = append(t.all, branch), append(t.wants, member)
 	if t.rule != "enum" {
-		t.rule = member.listing()
+		t.rule = member.listing
 	}
-	for v := range member.few() {
+	for v := range member.values {
 		if t.branches[v] != nil {
 			return false
 		}
 		t.branches[v] = branch
 	}
 	return true
-}
-
-// few are the values that a schema takes, if it lists them.
-func (n *node) few() map[key]bool {
-	if n.constant != nil {
-		return n.constant
-	}
-	return n.values
-}
-
-// listing is the keyword that lists them.
-func (n *node) listing() string {
-	if n.constant != nil {
-		return "const"
-	}
-	return "enum"
 }
