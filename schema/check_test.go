@@ -127,6 +127,7 @@ func TestCheck(t *testing.T) {
 		"false":         {`{"properties":{"a":false}}`, `{"a":1}`, []string{"a: expected nothing here, got integer [false schema]"}},
 		"ref":           {`{"$ref":"#/$defs/n","$defs":{"n":{"type":"integer"}}}`, `"a"`, []string{"(whole): expected integer, got string [type schema]"}},
 		"any_of_types":  {`{"anyOf":[{"type":"string"},{"type":"null"}]}`, `1`, []string{"(whole): expected string or null, got integer [type schema]"}},
+		"any_of_double": {`{"anyOf":[{"allOf":[{"type":"string"},{"type":"string"}]},{"type":"null"}]}`, `1`, []string{"(whole): expected string or null, got integer [type schema]"}},
 		"any_of_values": {`{"anyOf":[{"const":""},{"minLength":3}]}`, `"a"`, []string{`(whole): expected "" or at least 3 characters, got string [minLength schema]`}},
 		"any_of_objects": {`{"anyOf":[{"type":"null"},{"type":"object","required":["a","b"]}]}`, `{}`,
 			[]string{"a: required [required schema]", "b: required [required schema]"}},

@@ -35,10 +35,10 @@ func (f *collector) reduce(rule string, refused []failure, ends []int) []failure
 	}
 	isNone := func(list []failure) bool { return len(list) == 1 && list[0].rule == "false" && list[0].isOf(f.v) }
 	if some := slices.DeleteFunc(slices.Clone(all), isNone); len(some) > 0 && len(some) < len(all) {
-		all, refused = some, slices.Concat(some...)
+		all = some
 	}
 	if isJoined(all, f.v) {
-		return []failure{joined(rule, refused)}
+		return []failure{joined(rule, slices.Concat(all...))}
 	}
 	meant := near(all, f.v)
 	if len(meant) == 1 {
