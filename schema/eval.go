@@ -20,8 +20,7 @@ type evaluation struct {
 	// failures are what the schemas refuse. Those of a schema are the last ones when it was evaluated: what
 	// turns out not to matter is cut off.
 	failures []failure
-	ends     []int // of the failures by each of the alternatives that are being asked
-	lowest   int   // the outermost of the questions asked that the current answer depends on
+	lowest   int // the outermost of the questions asked that the current answer depends on
 
 	budget Budget // where no other is given
 }
@@ -280,7 +279,8 @@ func (f *collector) alternatives(rule string, list []*node, tag *tag) {
 		f.ofOne(rule, list, only)
 		return
 	}
-	from, first, fitting, weighs := len(f.failures), len(f.ends), 0, f.weighs(0)
+	var few [16]int
+	from, fitting, weighs, ends := len(f.failures), 0, f.weighs(0), few[:0] // ends of the failures of each
 	for _, b := range list {
 		if f.ask(b) {
 			fitting++
@@ -291,11 +291,9 @@ func (f *collector) alternatives(rule string, list []*node, tag *tag) {
 			break
 		}
 		if weighs {
-			f.ends = append(f.ends, len(f.failures)-from)
+			ends = append(ends, len(f.failures)-from)
 		}
 	}
-	ends := f.ends[first:]
-	f.ends = f.ends[:first]
 	switch {
 	case fitting == 0 && !weighs:
 		f.failed = true
@@ -303,8 +301,7 @@ func (f *collector) alternatives(rule string, list []*node, tag *tag) {
 	case fitting == 0:
 		f.failed = true
 		f.weighs(len(f.failures) - from)
-		refused := f.since(from)
-		f.failures = append(f.failures, f.reduce(rule, refused, ends)...)
+		f.failures = append(f.failures, f.reduce(rule, split(f.since(from), ends))...)
 	case fitting > 1 && rule == "oneOf":
 		f.failed = true
 		f.failures = f.failures[:from]
@@ -312,6 +309,15 @@ func (f *collector) alternatives(rule string, list []*node, tag *tag) {
 	default:
 		f.failures = f.failures[:from]
 	}
+}
+
+// split cuts a list at some places.
+func split(list []failure, ends []int) [][]failure {
+	all, from := make([][]failure, len(ends)), 0
+	for n, end := range ends {
+		all[n], from = list[from:end], end
+	}
+	return all
 }
 
 // unevaluated applies a schema to the members or items that no other keyword evaluated. Those that a failing

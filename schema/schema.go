@@ -204,7 +204,7 @@ func (e *evaluation) free() {
 	*e = evaluation{
 		tree:     tree{values: e.values[:0]},
 		binder:   binder{found: emptied(e.found), around: emptied(e.around)},
-		failures: emptied(e.failures), ends: e.ends[:0],
+		failures: emptied(e.failures),
 	}
 	evaluations.Put(e)
 }

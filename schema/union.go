@@ -23,12 +23,11 @@ import (
 //   - Where very many failures were compared for a reply, that there are alternatives is all that is said.
 //
 // Objects that a tag tells apart do not come here, unless some may lack it.
-func (f *collector) reduce(rule string, refused []failure, ends []int) []failure {
-	all := make([][]failure, len(ends))
-	from, total := 0, len(ends)
-	for n, end := range ends {
-		all[n] = inOrder(refused[from:end])
-		from, total = end, total+len(all[n])
+func (f *collector) reduce(rule string, all [][]failure) []failure {
+	total := len(all)
+	for n := range all {
+		all[n] = inOrder(all[n])
+		total += len(all[n])
 	}
 	if !f.spend(2 * total) {
 		return nil // all that is told is that the budget is spent
@@ -85,18 +84,13 @@ func (f *collector) ofOne(rule string, list []*node, only *node) {
 	if slices.ContainsFunc(f.failures[from:], func(x failure) bool { return !x.isOf(f.v) }) {
 		return
 	}
-	var refused []failure
-	var ends []int
-	own := f.since(from)
-	for _, n := range list {
-		if n == only {
-			refused = append(refused, own...)
-		} else {
-			refused = append(refused, failure{at: n, value: f.v, rule: "type"})
+	own, all := f.since(from), make([][]failure, len(list))
+	for i, n := range list {
+		if all[i] = own; n != only {
+			all[i] = []failure{{at: n, value: f.v, rule: "type"}}
 		}
-		ends = append(ends, len(refused))
 	}
-	f.failures = append(f.failures, f.reduce(rule, refused, ends)...)
+	f.failures = append(f.failures, f.reduce(rule, all)...)
 }
 
 // noneOf says no more than that a value fits none of so many alternatives.
