@@ -209,6 +209,8 @@ func TestCompileRefuses(t *testing.T) {
 		"absolute_file": {`{"$ref":"file:///etc/passwd"}`, `which is outside of the document`},
 		"bad_pattern":   {`{"properties":{"a":{"pattern":"("}}}`, "schema: properties/a/pattern: expected a regular expression in Go's syntax"},
 		"bad_patterns":  {`{"patternProperties":{"(?=x)":{}}}`, "schema: patternProperties/(?=x): expected a member name that is a regular expression in Go's syntax"},
+		"same_anchors":  {`{"$defs":{"a":{"$anchor":"x"},"b":{"$defs":{"c":{"$dynamicAnchor":"x"}}}}}`, `schema: two subschemas are named "x": /$defs/a and /$defs/b/$defs/c`},
+		"same_ids":      {`{"$defs":{"a":{"$id":"http://a.test/x"},"b":{"$id":"http://a.test/x"}}}`, `schema: two subschemas are named "http://a.test/x": /$defs/a and /$defs/b`},
 		"bad_reference": {`{"$ref":":: x"}`, "schema: $ref: expected a URI reference"},
 		"bad_value":     {`{"minLength":-1}`, "schema: minLength: expected at least 0"},
 		"absent_member": {`{"$schema":"http://json-schema.org/draft-04/schema#","exclusiveMinimum":true}`, "schema: minimum: expected number, for exclusiveMinimum is given"},

@@ -26,6 +26,12 @@ func compileError(tree any, err error) error {
 	if anchor, ok := errors.AsType[*jsonschema.AnchorNotFoundError](err); ok {
 		return nothingThere(anchor.Reference)
 	}
+	if twice, ok := errors.AsType[*jsonschema.DuplicateAnchorError](err); ok {
+		return namedTwice(twice.Anchor, twice.Ptr1, twice.Ptr2)
+	}
+	if twice, ok := errors.AsType[*jsonschema.DuplicateIDError](err); ok {
+		return namedTwice(twice.ID, twice.Ptr1, twice.Ptr2)
+	}
 	if _, ok := errors.AsType[*jsonschema.SchemaValidationError](err); ok {
 		return refusedSchema(tree)
 	}
@@ -34,6 +40,12 @@ func compileError(tree any, err error) error {
 
 func nothingThere(ref string) error {
 	return fmt.Errorf("schema: $ref %q: the document has nothing there", strings.TrimPrefix(ref, baseURL))
+}
+
+// namedTwice is the error for two schemas of one name, whose places the library gives in any order.
+func namedTwice(name, one, other string) error {
+	return fmt.Errorf("schema: two subschemas are named %q: %s and %s", strings.TrimPrefix(name, "retake:///"), min(one, other),
+		max(one, other))
 }
 
 // goRegexp is what the patterns of a schema must be.
