@@ -61,6 +61,9 @@ func (at *spot) apply(n *jsonschema.Schema, rules []*rule) error {
 			if err := at.required(n, rest); err != nil {
 				return err
 			}
+			if at.mayBeZero() {
+				describe(n, r)
+			}
 		case r.exact != nil:
 			mergeInto(n, r.exact)
 		default:
@@ -264,6 +267,20 @@ func (at *spot) required(n *jsonschema.Schema, rest []*rule) error {
 		}
 	}
 	return nil
+}
+
+// isWhole reports whether the value has parts, whose zero values are its own.
+func (at *spot) isWhole() bool { return at.class == classStruct || at.typ.Kind() == reflect.Array }
+
+// mayBeZero reports whether a whole value is zero where nothing but the rule `required` of its own place
+// forbids it. JSON Schema has no keyword for that.
+func (at *spot) mayBeZero() (may bool) {
+	if at.pointer || !at.isWhole() {
+		return false
+	}
+	defer func() { may = recover() == nil && may }() // a rule that cannot be applied is reported elsewhere
+	zero := reflect.New(at.typ).Elem()
+	return at.class != classStruct || currentValidators().Struct(zero.Interface()) == nil
 }
 
 // addSentence adds a sentence to a text, which may end without a full stop.

@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"encoding/json"
 	"math/big"
 	"strings"
 	"sync"
@@ -89,12 +90,46 @@ func TestAZeroValueThatWasSentIsNeverToldToBeMissing(t *testing.T) {
 		"any: expected anything but null, got null [not schema]",
 		"bool: expected true, got boolean [const schema]",
 		"int: expected a number other than 0, got integer [not schema]",
-		"pair: expected a value that is not empty, got array [not rules]",
+		"pair: expected a value that is not all zero or empty, got array [not rules]",
 		"real: expected a number other than 0, got integer [not schema]",
-		"struct: expected a value that is not empty, got object [minProperties rules]",
+		"struct: expected a value that is not all zero or empty, got object [minProperties rules]",
 		"text: expected at least 1 character, got string [minLength schema]",
 		"when: expected a value that is not empty, got string [not rules]",
 	}, decoded[all](t, doc))
+}
+
+// JSON Schema cannot say that some member is not zero: a description tells it, where the members may all be zero.
+func TestAModelIsToldThatAStructMustNotBeZero(t *testing.T) {
+	type point struct {
+		X int `json:"x"`
+	}
+	type named struct {
+		Name string `json:"name" validate:"required"`
+	}
+	type all struct {
+		Point  point   `json:"point" validate:"required" jsonschema:"description=Where"`
+		Named  named   `json:"named" validate:"required"`
+		Given  *point  `json:"given" validate:"required"`
+		Pair   [2]int  `json:"pair" validate:"required"`
+		Points []point `json:"points" validate:"dive,required"`
+		Key    [2]byte `json:"key" validate:"required"`
+	}
+	typed, err := schema.For[all]()
+	require.NoError(t, err)
+	var told struct {
+		Properties map[string]struct {
+			Description string
+			Items       struct{ Description string }
+		}
+	}
+	require.NoError(t, json.Unmarshal(typed.Schema().JSON(), &told))
+	must := "Must be a value that is not all zero or empty."
+	assert.Equal(t, "Where. "+must, told.Properties["point"].Description)
+	assert.Equal(t, must, told.Properties["pair"].Description)
+	assert.Equal(t, must, told.Properties["points"].Items.Description)
+	assert.Equal(t, "A base64 string of 2 bytes. "+must, told.Properties["key"].Description)
+	assert.Empty(t, told.Properties["named"].Description, "a name is not empty")
+	assert.Empty(t, told.Properties["given"].Description, "what is given may be zero")
 }
 
 type stay struct {

@@ -101,6 +101,8 @@ func (r *rule) phrase(at *spot, around reflect.Type) string {
 		if values := r.params(); at.class == classString {
 			param = bounded(values, func(v string) string { return literal(v) })
 		}
+	case r.tag == "required" && at.isWhole():
+		said = "a value that is not all zero or empty"
 	case said == "":
 		said, param = "a value that keeps to the rule %", r.text
 	}
