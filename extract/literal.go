@@ -46,7 +46,7 @@ type reader struct {
 func (r *reader) start(src string, pos, end int) {
 	*r = reader{src: src, pos: pos, end: end, limit: pos + MaxBytes, left: MaxValues, nodes: r.nodes,
 		out: r.out[:0], said: r.said[:0], repairs: r.repairs[:0], odd: -1}
-	r.clear()
+	r.none()
 }
 
 func (r *reader) fail(rule string, offset int) bool {
@@ -130,7 +130,7 @@ func (r *reader) settled(n int) int {
 	if n == 0 || !r.outline {
 		return n
 	}
-	r.all = r.all[:n]
+	r.count = n
 	return 0
 }
 

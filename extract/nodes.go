@@ -33,22 +33,26 @@ type node struct {
 // 32 bits.
 const maxText = 256 << 20
 
-// nodes are the nodes of a literal. Node 0 is none.
-type nodes struct{ all []node }
-
-// firstNodes is the room that is made at once, as most literals have no more nodes.
-const firstNodes = 16
-
-// clear leaves only node 0. It reuses the memory of an earlier literal.
-func (s *nodes) clear() {
-	if s.all == nil {
-		s.all = make([]node, 1, firstNodes)
-	}
-	s.all = s.all[:1]
+// nodes are the nodes of a literal, in blocks, so that a text of very many calls takes little memory: none is
+// copied when there are more. Node 0 is none.
+type nodes struct {
+	blocks [][]node
+	count  int
 }
 
-// at is node n. It lasts until another is added.
-func (s *nodes) at(n int) *node { return &s.all[n] }
+// A text of brackets has many literals of a few nodes, so the first block is small.
+const (
+	firstNodes = 16
+	blockNodes = 1024
+)
+
+func (s *nodes) at(n int) *node {
+	if n < firstNodes {
+		return &s.blocks[0][n]
+	}
+	n -= firstNodes
+	return &s.blocks[1+n/blockNodes][n%blockNodes]
+}
 
 // kind is that of node n, child its first child, next the child after it, begin where it begins in the text.
 func (s *nodes) kind(n int) kind { return s.at(n).kind }
@@ -66,6 +70,17 @@ func (s *nodes) children(n int) iter.Seq[int] {
 
 // add adds a node and returns its number.
 func (s *nodes) add(of node) int {
-	s.all = append(s.all, of)
-	return len(s.all) - 1
+	n := s.count
+	if s.count++; len(s.blocks) == 0 {
+		s.blocks = append(s.blocks, make([]node, firstNodes))
+	} else if 1+(n-firstNodes)/blockNodes == len(s.blocks) && n >= firstNodes {
+		s.blocks = append(s.blocks, make([]node, blockNodes))
+	}
+	*s.at(n) = of
+	return n
+}
+
+func (s *nodes) none() {
+	s.count = 0
+	s.add(node{})
 }

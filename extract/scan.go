@@ -263,7 +263,7 @@ func (p *parse) resume(end int) int {
 	if p.fault == nil || p.cut || p.pos != p.afterString {
 		return end
 	}
-	for n := range p.all {
+	for n := range p.count {
 		if p.kind(n) != list || !p.at(n).open {
 			continue
 		}

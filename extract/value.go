@@ -262,7 +262,7 @@ func (s *seeker) tagEnd(end int) int {
 // object, and only scalars of a list.
 func (s *seeker) isProse() bool {
 	r := &s.reader
-	return !r.cut && r.fault.Rule == fault.RuleSyntax && len(r.all) > 1 && s.isNumbers(1) &&
+	return !r.cut && r.fault.Rule == fault.RuleSyntax && r.count > 1 && s.isNumbers(1) &&
 		(r.at(1).kind == list || !r.at(1).filled)
 }
 
