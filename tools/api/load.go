@@ -1,21 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"go/importer"
-	"go/token"
 	"go/types"
-	"io"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+
+	"golang.org/x/tools/go/packages"
 )
 
 // core is the path of the core module.
@@ -33,15 +27,8 @@ type pkg struct {
 
 func (p pkg) file() string { return p.dir + ".txt" }
 
-// listed is a package as the go command lists it.
-type listed struct {
-	ImportPath, Name, Export string
-	DepOnly                  bool
-	Error                    *struct{ Err string }
-}
-
 // load reads the packages of the core and of the adapters, in order of their folders.
-func load(repo string) (packages []pkg, err error) {
+func load(repo string) (all []pkg, err error) {
 	mods, err := filepath.Glob(filepath.Join(repo, "adapter", "*", "go.mod"))
 	if err != nil {
 		return nil, err
@@ -51,50 +38,27 @@ func load(repo string) (packages []pkg, err error) {
 		if err != nil {
 			return nil, err
 		}
-		packages = append(packages, found...)
+		all = append(all, found...)
 	}
-	slices.SortFunc(packages, func(a, b pkg) int { return cmp.Compare(a.dir, b.dir) })
-	return packages, nil
+	slices.SortFunc(all, func(a, b pkg) int { return cmp.Compare(a.dir, b.dir) })
+	return all, nil
 }
 
 // loadModule reads the packages of a module that others can import.
-func loadModule(dir string) (packages []pkg, err error) {
-	const fields = "-json=ImportPath,Name,Export,DepOnly,Error"
-	list := exec.Command("go", "list", "-e", "-export", "-deps", fields, "./...")
-	list.Dir = dir
-	var complaint bytes.Buffer
-	list.Stderr = &complaint
-	out, err := list.Output()
+func loadModule(dir string) (all []pkg, err error) {
+	found, err := packages.Load(&packages.Config{Mode: packages.LoadTypes, Dir: dir}, "./...")
 	if err != nil {
-		return nil, fmt.Errorf("%s: go list: %w: %s", dir, err, complaint.String())
+		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	exports := map[string]string{}
-	var public []string
-	for d := json.NewDecoder(bytes.NewReader(out)); ; {
-		var p listed
-		if err := d.Decode(&p); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			return nil, err
+	for _, p := range found {
+		if len(p.Errors) > 0 {
+			return nil, fmt.Errorf("%s: %w", p.PkgPath, p.Errors[0])
 		}
-		if p.Error != nil {
-			return nil, fmt.Errorf("%s: %s", p.ImportPath, p.Error.Err)
-		}
-		exports[p.ImportPath] = p.Export
-		if !p.DepOnly && p.Name != "main" && !strings.Contains(p.ImportPath+"/", "/internal/") {
-			public = append(public, p.ImportPath)
+		if p.Name != "main" && !strings.Contains(p.PkgPath+"/", "/internal/") {
+			all = append(all, describe(p.Types))
 		}
 	}
-	open := func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) }
-	read := importer.ForCompiler(token.NewFileSet(), "gc", open)
-	for _, path := range public {
-		p, err := read.Import(path)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		packages = append(packages, describe(p))
-	}
-	return packages, nil
+	return all, nil
 }
 
 // describe lists what a package exports.
