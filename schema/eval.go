@@ -20,6 +20,7 @@ type evaluation struct {
 	// failures are what the schemas refuse. Those of a schema are the last ones when it was evaluated: what
 	// turns out not to matter is cut off.
 	failures []failure
+	nested   int // how many schemas are being evaluated
 	lowest   int // the outermost of the questions asked that the current answer depends on
 
 	budget Budget // where no other is given
@@ -67,21 +68,28 @@ func (e *evaluation) enter(s *scope, home *resource) *scope {
 // schema that several places refer to is evaluated once for each value, so that work is bounded by the size
 // of the schema times the size of the document; a variable is stored once.
 func (e *evaluation) judge(n *node, v value, s *scope, to *variable) (fits bool, described bits) {
-	var rule string // by which the value is refused without a look
-	switch {
-	case !e.spend(1):
-		rule = fault.RuleWork
-	case n.never:
-		rule = n.standsUnder()
-	case n.always && to == nil:
-		return true, nil
-	case n.shared && to == nil:
-		return e.answer(question{n, v, s})
-	default:
-		return e.evaluate(n, v, s, to)
+	if e.nested == maxNested {
+		e.left = 0
 	}
-	return e.refuse(n, v, rule), nil
+	switch e.nested++; {
+	case !e.spend(1):
+		e.refuse(n, v, fault.RuleWork)
+	case n.never:
+		e.refuse(n, v, n.standsUnder())
+	case n.always && to == nil:
+		fits = true
+	case n.shared && to == nil:
+		fits, described = e.answer(question{n, v, s})
+	default:
+		fits, described = e.evaluate(n, v, s, to)
+	}
+	e.nested--
+	return fits, described
 }
+
+// maxNested bounds the schemas that are being evaluated, each within another: they take about 50 MB of the
+// stack, of which a program has 1 GB. Where there are more, the budget is spent.
+const maxNested = 1 << 15
 
 // answer is what a shared schema says of a value: what it said before, if that is remembered.
 func (e *evaluation) answer(q question) (fits bool, described bits) {

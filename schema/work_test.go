@@ -307,6 +307,21 @@ func TestABudgetIsShared(t *testing.T) {
 	assert.Empty(t, s.Check(doc), "a check without a budget has one of its own")
 }
 
+// A long chain of references, at each level of a deep document, takes too much work and not the whole stack.
+func TestChainsOfReferencesAreBounded(t *testing.T) {
+	const links = 9000
+	var chain strings.Builder
+	for n := range links {
+		fmt.Fprintf(&chain, `"%d":{"$ref":"#/$defs/%d"},`, n, n+1)
+	}
+	s := compile(t, fmt.Sprintf(`{"$ref":"#/$defs/0","$defs":{%s"%d":{"properties":{"a":{"$ref":"#/$defs/0"}}}}}`, chain.String(), links))
+	nested := func(levels int) []byte {
+		return []byte(strings.Repeat(`{"a":`, levels) + "1" + strings.Repeat("}", levels))
+	}
+	assert.Empty(t, s.Check(nested(2)))
+	assert.Equal(t, []string{"(whole): expected " + schema.TooMuchWork + ", got object [work schema]"}, lines(s.Check(nested(60))))
+}
+
 // A budget may end anywhere in a check: where stop reports true, for example. The check says so.
 func TestABudgetEndsAnywhere(t *testing.T) {
 	for schemaText, doc := range map[string]string{
