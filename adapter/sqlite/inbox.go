@@ -30,7 +30,7 @@ func (s *Store) Put(ctx context.Context, session string, item journal.Item) erro
 	if err := item.Check(session); err != nil {
 		return err
 	}
-	return s.failedInbox(session, s.write(ctx, true, func(tx *sql.Tx) error { return put(ctx, tx, session, item) }))
+	return failedInbox(session, s.write(ctx, true, func(tx *sql.Tx) error { return put(ctx, tx, session, item) }))
 }
 
 // put inserts an item unless there is one of its key.
@@ -82,28 +82,20 @@ func (s *Store) Items(ctx context.Context, session string) (items []journal.Item
 		}, `SELECT `+columns+` FROM retake_inbox WHERE session = ?`, session)
 	})
 	journal.SortItems(items)
-	return items, s.failedInbox(session, errors.Join(append(bad, err)...))
+	return items, failedInbox(session, errors.Join(append(bad, err)...))
 }
 
 // Remove implements [journal.Inbox].
 func (s *Store) Remove(ctx context.Context, session string, item journal.Item) error {
-	return s.failedInbox(session, s.write(ctx, false, func(tx *sql.Tx) error {
+	return failedInbox(session, s.write(ctx, false, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM retake_inbox WHERE session = ? AND kind = ? AND key = ?`, session, item.Kind, item.Key)
 		return err
 	}))
 }
 
 // WithItems implements [journal.Inbox].
-func (s *Store) WithItems(ctx context.Context) (ids []string, err error) {
-	err = s.readingTable(ctx, "retake_inbox", func(db *sql.DB) error {
-		ids = nil
-		return eachRow(ctx, db, func(rows *sql.Rows) error {
-			var id string
-			err := rows.Scan(&id)
-			ids = append(ids, id)
-			return err
-		}, `SELECT DISTINCT session FROM retake_inbox ORDER BY session`)
-	})
+func (s *Store) WithItems(ctx context.Context) ([]string, error) {
+	ids, err := s.sessionsIn(ctx, "retake_inbox")
 	if err != nil {
 		return nil, fmt.Errorf("sqlite: sessions with items in their inbox: %w", err)
 	}
@@ -125,6 +117,17 @@ func eachRow(ctx context.Context, db *sql.DB, use func(*sql.Rows) error, query s
 	return rows.Err()
 }
 
+// column returns the texts of a query with one column.
+func column(ctx context.Context, db *sql.DB, query string) (all []string, err error) {
+	err = eachRow(ctx, db, func(rows *sql.Rows) error {
+		var text string
+		err := rows.Scan(&text)
+		all = append(all, text)
+		return err
+	}, query)
+	return all, err
+}
+
 // readingTable calls query unless the database has no such table: nobody used it, or the database was made by
 // an earlier version and is only read.
 func (s *Store) readingTable(ctx context.Context, table string, query func(*sql.DB) error) error {
@@ -142,7 +145,7 @@ func (s *Store) readingTable(ctx context.Context, table string, query func(*sql.
 }
 
 // failedInbox adds the session to an error.
-func (s *Store) failedInbox(session string, err error) error {
+func failedInbox(session string, err error) error {
 	if err == nil || errors.Is(err, journal.ErrAnswered) {
 		return err
 	}

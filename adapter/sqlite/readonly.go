@@ -39,7 +39,7 @@ func openToRead(ctx context.Context, path string) (db *sql.DB, frozen os.FileInf
 		if db, frozen, err = openAsItIs(ctx, path); err != nil {
 			return nil, nil, err
 		}
-		tables, err := tablesOf(ctx, db)
+		tables, err := column(ctx, db, `SELECT name FROM sqlite_master WHERE type = 'table'`)
 		if err == nil && slices.ContainsFunc(tables, isOurs) {
 			return db, frozen, nil
 		}
@@ -59,16 +59,6 @@ func openToRead(ctx context.Context, path string) (db *sql.DB, frozen os.FileInf
 
 // madeWithin is how long a database without any table is waited for.
 const madeWithin = time.Second
-
-func tablesOf(ctx context.Context, db *sql.DB) (names []string, err error) {
-	err = eachRow(ctx, db, func(rows *sql.Rows) error {
-		var name string
-		err := rows.Scan(&name)
-		names = append(names, name)
-		return err
-	}, `SELECT name FROM sqlite_master WHERE type = 'table'`)
-	return names, err
-}
 
 // isOurs reports whether a table is one of a store or of limits.
 func isOurs(table string) bool { return strings.HasPrefix(table, "retake_") }

@@ -195,31 +195,20 @@ func (s *Store) isClosed() bool {
 
 // List implements [journal.Store].
 func (s *Store) List(ctx context.Context) ([]string, error) {
-	var ids []string
-	err := s.readingTable(ctx, "retake_journal", func(db *sql.DB) (err error) {
-		ids, err = list(ctx, db)
-		return err
-	})
+	ids, err := s.sessionsIn(ctx, "retake_journal")
 	if err != nil {
 		return nil, fmt.Errorf("sqlite: listing sessions: %w", err)
 	}
 	return ids, nil
 }
 
-func list(ctx context.Context, db *sql.DB) (ids []string, err error) {
-	rows, err := db.QueryContext(ctx, `SELECT DISTINCT session FROM retake_journal ORDER BY session`)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		ids = append(ids, id)
-	}
-	return ids, rows.Err()
+// sessionsIn returns the sessions that have a row in a table.
+func (s *Store) sessionsIn(ctx context.Context, table string) (ids []string, err error) {
+	err = s.readingTable(ctx, table, func(db *sql.DB) (err error) {
+		ids, err = column(ctx, db, `SELECT DISTINCT session FROM `+table+` ORDER BY session`)
+		return err
+	})
+	return ids, err
 }
 
 // Open implements [journal.Store]. It fails for a journal that has an owner, until the owner closes it or
