@@ -76,14 +76,7 @@ func same(a, b journal.Item) bool {
 
 // Items implements [journal.Inbox].
 func (s *Store) Items(ctx context.Context, session string) (items []journal.Item, err error) {
-	var all []journal.Item
-	err = s.patiently(ctx, func(ctx context.Context, _ bool) error {
-		rows, err := s.pool.Query(ctx, `SELECT `+columns+` FROM retake_item WHERE session = $1`, session)
-		if err == nil {
-			all, err = pgx.CollectRows(rows, itemOf)
-		}
-		return err
-	})
+	all, err := collect(ctx, s, itemOf, `SELECT `+columns+` FROM retake_item WHERE session = $1`, session)
 	faults := []error{err}
 	for _, i := range all {
 		if err := i.Check(session); err != nil {
@@ -109,7 +102,7 @@ func (s *Store) Remove(ctx context.Context, session string, item journal.Item) e
 
 // WithItems implements [journal.Inbox].
 func (s *Store) WithItems(ctx context.Context) ([]string, error) {
-	ids, err := column(ctx, s, `SELECT DISTINCT session FROM retake_item ORDER BY session`)
+	ids, err := collect(ctx, s, pgx.RowTo[string], `SELECT DISTINCT session FROM retake_item ORDER BY session`)
 	if err != nil {
 		return nil, fmt.Errorf("postgres: sessions with items in their inbox: %w", err)
 	}

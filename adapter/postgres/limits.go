@@ -59,22 +59,16 @@ func (l *Limits) Swap(ctx context.Context, scope string, version int64, value []
 
 // Limits tells how the scopes of a limiter are whose records are in the same database: see [NewLimits]. They
 // are sorted by name.
-func (s *Store) Limits(ctx context.Context) (all []limiter.Status, err error) {
-	err = s.patiently(ctx, func(ctx context.Context, _ bool) error {
-		rows, err := s.pool.Query(ctx, `SELECT scope, value FROM retake_limit ORDER BY scope`)
-		if err != nil {
-			return err
+func (s *Store) Limits(ctx context.Context) ([]limiter.Status, error) {
+	status := func(row pgx.CollectableRow) (limiter.Status, error) {
+		var scope string
+		var value []byte
+		if err := row.Scan(&scope, &value); err != nil {
+			return limiter.Status{}, err
 		}
-		all, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (limiter.Status, error) {
-			var scope string
-			var value []byte
-			if err := row.Scan(&scope, &value); err != nil {
-				return limiter.Status{}, err
-			}
-			return limiter.Recorded(scope, value)
-		})
-		return err
-	})
+		return limiter.Recorded(scope, value)
+	}
+	all, err := collect(ctx, s, status, `SELECT scope, value FROM retake_limit ORDER BY scope`)
 	if err != nil {
 		return nil, fmt.Errorf("postgres: limits: %w", err)
 	}

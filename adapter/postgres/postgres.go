@@ -105,19 +105,21 @@ func (s *Store) Close() (err error) {
 
 // List implements [journal.Store].
 func (s *Store) List(ctx context.Context) ([]string, error) {
-	ids, err := column(ctx, s, `SELECT session FROM retake_session WHERE size > 0 ORDER BY session`)
+	ids, err := collect(ctx, s, pgx.RowTo[string], `SELECT session FROM retake_session WHERE size > 0 ORDER BY session`)
 	if err != nil {
 		return nil, fmt.Errorf("postgres: listing sessions: %w", err)
 	}
 	return ids, nil
 }
 
-// column returns the texts of a query with one column.
-func column(ctx context.Context, s *Store, query string) (all []string, err error) {
+// collect returns what the rows of a query say.
+func collect[T any](
+	ctx context.Context, s *Store, row pgx.RowToFunc[T], query string, args ...any,
+) (all []T, err error) {
 	err = s.patiently(ctx, func(ctx context.Context, _ bool) error {
-		rows, err := s.pool.Query(ctx, query)
+		rows, err := s.pool.Query(ctx, query, args...)
 		if err == nil {
-			all, err = pgx.CollectRows(rows, pgx.RowTo[string])
+			all, err = pgx.CollectRows(rows, row)
 		}
 		return err
 	})

@@ -51,20 +51,14 @@ func (s *Store) Peek(ctx context.Context, session string) (io.ReadCloser, error)
 }
 
 // Stats implements [journal.Keeper]. A journal is held until its lease ends, also by a process that has died.
-func (s *Store) Stats(ctx context.Context, _ ...journal.Stat) (all []journal.Stat, err error) {
-	err = s.patiently(ctx, func(ctx context.Context, _ bool) error {
-		rows, err := s.pool.Query(ctx, `SELECT session, size, changed, coalesce(until, '-infinity') > now() FROM retake_session
-			WHERE size > 0 ORDER BY session`)
-		if err != nil {
-			return err
-		}
-		all, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (stat journal.Stat, err error) {
-			err = row.Scan(&stat.Session, &stat.Bytes, &stat.Changed, &stat.Held)
-			stat.Changed = stat.Changed.UTC()
-			return stat, err
-		})
-		return err
-	})
+func (s *Store) Stats(ctx context.Context, _ ...journal.Stat) ([]journal.Stat, error) {
+	statOf := func(row pgx.CollectableRow) (stat journal.Stat, err error) {
+		err = row.Scan(&stat.Session, &stat.Bytes, &stat.Changed, &stat.Held)
+		stat.Changed = stat.Changed.UTC()
+		return stat, err
+	}
+	all, err := collect(ctx, s, statOf, `SELECT session, size, changed, coalesce(until, '-infinity') > now()
+		FROM retake_session WHERE size > 0 ORDER BY session`)
 	if err != nil {
 		return nil, fmt.Errorf("postgres: listing sessions: %w", err)
 	}
