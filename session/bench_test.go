@@ -91,7 +91,7 @@ func BenchmarkIterate100kValues(b *testing.B) {
 	}
 	cfg := cartConfig()
 	state := must(must(session.NewState("order-42", cart)).Apply([]reducer.Op{op("cart", "extend", values...)}))
-	s := must(session.Resume(cfg, state))
+	s := must(session.Restore(cfg, must(state.Snapshot())))
 	b.ReportAllocs()
 	for b.Loop() {
 		n := 0

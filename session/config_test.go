@@ -62,7 +62,7 @@ func TestConfigFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := session.New(c.cfg)
 			assert.EqualError(t, err, "session config: "+strings.Join(c.want, "\nsession config: "))
-			_, err = session.Resume(c.cfg, session.State{})
+			_, err = session.Restore(c.cfg, must(session.State{}.Snapshot()))
 			assert.Error(t, err)
 		})
 	}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 )
@@ -14,30 +15,20 @@ func Restore(cfg Config, snapshot []byte) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := resume(cfg, held.State)
-	if err != nil {
-		return nil, err
-	}
-	s.contents.Conversation, s.contents.Kept = held.Conversation, held.Kept
-	return s, nil
-}
-
-// resume is Restore for a state.
-func resume(cfg Config, state State) (*Session, error) {
 	s, err := New(cfg)
 	if err != nil {
 		return nil, err
 	}
-	if s.ID() != "" && state.ID() != "" && s.ID() != state.ID() {
+	id := cmp.Or(held.State.id, s.ID())
+	if s.ID() != "" && s.ID() != id {
 		return nil, badConfig("id", "must be empty or the id of the state")
 	}
-	if state.id == "" {
-		state.id = s.ID()
-	}
-	if err := s.fit(state); err != nil {
+	held.State.id = id
+	if err := s.fit(held.State); err != nil {
 		return nil, err
 	}
-	s.store(s.filled(state))
+	held.State = s.filled(held.State)
+	s.set(held)
 	return s, nil
 }
 

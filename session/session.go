@@ -153,17 +153,10 @@ func (s *Session) report(e fault.ReducerError) {
 // and nothing changes. A reducer must not dispatch ([ErrReentrant]), nor may an observer of the try.
 func (s *Session) Dispatch(events ...Event) error {
 	for _, event := range events {
-		through, err := s.through()
-		if err != nil {
-			return err
-		}
+		through, failure, err := s.apply(event)
 		if through != nil {
-			if err := through(event); err != nil {
-				return err
-			}
-			continue
+			err = through(event)
 		}
-		failure, err := s.apply(event)
 		if err != nil {
 			return err
 		}
@@ -175,21 +168,17 @@ func (s *Session) Dispatch(events ...Event) error {
 	return nil
 }
 
-func (s *Session) through() (func(Event) error, error) {
+// apply runs the reducers of an event, unless a run takes events: then it returns what passes one to the run.
+func (s *Session) apply(event Event) (through func(Event) error, failure *fault.ReducerError, err error) {
 	if err := s.lock(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer s.changing.Unlock()
-	return s.dispatch, nil
-}
-
-func (s *Session) apply(event Event) (*fault.ReducerError, error) {
-	if err := s.lock(); err != nil {
-		return nil, err
+	switch {
+	case s.dispatch != nil:
+		return s.dispatch, nil, nil
+	case s.held:
+		return nil, nil, ErrBusy
 	}
-	defer s.changing.Unlock()
-	if s.held {
-		return nil, ErrBusy
-	}
-	return s.transact(event), nil
+	return nil, s.transact(event), nil
 }

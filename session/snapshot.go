@@ -123,13 +123,11 @@ func parse(data []byte) (w snapshot, err error) {
 	return w, nil
 }
 
-// header is common to all snapshot formats.
-type header struct {
-	Format string `json:"format"`
-}
-
 // checkFormat checks only the format, so that a newer format is not reported as unknown members.
 func checkFormat(raw []byte) error {
+	type header struct {
+		Format string `json:"format"`
+	}
 	var head header
 	if err := canon.Unmarshal(raw, &head); err != nil {
 		return badSnapshot("", "must be an object with a format", err)
@@ -157,7 +155,7 @@ func (w snapshot) state() (State, error) {
 		if want := from.check(twice); want != "" {
 			return State{}, badSnapshot(fmt.Sprintf("slices[%d]", i), want, nil)
 		}
-		s.slots = slices.Insert(s.slots, at, from.slot())
+		s.slots = slices.Insert(s.slots, at, slot{from.Name, from.Kind, seq.Of(from.Values...)})
 	}
 	for _, f := range w.Feedback {
 		s = s.AddFeedback(f)
@@ -201,5 +199,3 @@ func (s sliceSnapshot) check(twice bool) string {
 	}
 	return ""
 }
-
-func (s sliceSnapshot) slot() slot { return slot{s.Name, s.Kind, seq.Of(s.Values...)} }

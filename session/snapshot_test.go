@@ -129,7 +129,7 @@ func TestRestoreTakesWhatFits(t *testing.T) {
 	cfg.ID = "other"
 	_, err = session.Restore(cfg, snapshot)
 	assert.EqualError(t, err, "session config: id: must be empty or the id of the state")
-	s, err = session.Resume(cfg, session.State{})
+	s, err = session.Restore(cfg, must(session.State{}.Snapshot()))
 	require.NoError(t, err)
 	assert.Equal(t, "other", s.ID())
 }

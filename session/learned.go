@@ -1,6 +1,7 @@
 package session
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -49,5 +50,27 @@ func (s State) AddApproved(tool string) State {
 	if at, there := slices.BinarySearch(s.approved, tool); !there {
 		s.approved = slices.Insert(slices.Clone(s.approved), at, tool)
 	}
+	return s
+}
+
+// MaxReply returns the most tokens of a reply that a model can write, if it has refused a request for more.
+func (s State) MaxReply(model string) (tokens int64, known bool) {
+	tokens, known = s.maxReplies[model]
+	return tokens, known
+}
+
+// WithMaxReply returns s with the most tokens of a reply that a model can write; 0 or less means unknown.
+func (s State) WithMaxReply(model string, tokens int64) State {
+	if _, known := s.maxReplies[model]; !known && tokens <= 0 {
+		return s
+	}
+	own := maps.Clone(s.maxReplies)
+	if own == nil {
+		own = map[string]int64{}
+	}
+	if own[model] = tokens; tokens <= 0 {
+		delete(own, model)
+	}
+	s.maxReplies = own
 	return s
 }

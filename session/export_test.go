@@ -1,4 +1,0 @@
-package session
-
-// Resume is Restore for a state.
-var Resume = resume
