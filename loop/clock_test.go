@@ -81,7 +81,7 @@ func TestCallsWithLimitsDoNotAddUpOnTheClock(t *testing.T) {
 	assert.LessOrEqual(t, c.asked(), 2, "one After for models, and one for tools, whose limit comes sooner")
 	require.Eventually(t, func() bool {
 		stacks := make([]byte, 1<<20)
-		return !strings.Contains(string(stacks[:runtime.Stack(stacks, true)]), "loop.(*alarms)")
+		return !strings.Contains(string(stacks[:runtime.Stack(stacks, true)]), "after.(*Alarms)")
 	}, 5*time.Second, time.Millisecond, "a goroutine is left")
 }
 

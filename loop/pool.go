@@ -81,7 +81,7 @@ func NewPool(cfg PoolConfig) (*Pool, error) {
 	if err = errors.Join(err, refused); err != nil {
 		return nil, fmt.Errorf("loop: the pool's config: %w", err)
 	}
-	p := &Pool{cfg: cfg, o: o, compiled: compiled, time: after.SteadyTime(o.clock.Now)}
+	p := &Pool{cfg: cfg, o: o, compiled: compiled, time: after.SteadyTime(o.clock)}
 	p.life, p.end = context.WithCancel(context.Background())
 	return p, nil
 }

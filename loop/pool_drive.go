@@ -107,7 +107,7 @@ func (d *drive) look() (t *PoolRun, due time.Time, changed <-chan struct{}) {
 func (d *drive) pause(due time.Time, changed <-chan struct{}) {
 	var next after.After
 	if !due.IsZero() {
-		next = d.waits.Until(due, d.pool.time.Now, d.pool.o.clock.After)
+		next = d.waits.Until(due, d.pool.time)
 	}
 	select {
 	case <-d.ctx.Done():

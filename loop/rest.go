@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/retake-go/retake/internal/after"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
@@ -37,7 +38,7 @@ type work struct {
 }
 
 // work returns what a process needs to work.
-func (o *options) work() *work { return &work{limits: alarms{clock: o.clock}} }
+func (o *options) work() *work { return &work{limits: alarms{after.Alarms{Clock: o.clock}}} }
 
 // live sets the context of the work. It also ends at the deadline of a run that has begun.
 func (p *process) live(life context.Context) {

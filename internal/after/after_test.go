@@ -36,7 +36,7 @@ func TestATimeThatIsReachedMeanwhileFires(t *testing.T) {
 				c.Add(time.Minute)
 			}
 			var p after.Pending
-			next := p.Until(at, c.Now, c.After)
+			next := p.Until(at, c)
 			select {
 			case now := <-next.Fired:
 				assert.Equal(t, at, now)

@@ -9,7 +9,7 @@ import (
 // longer for that. It is ahead of such a clock from then on. A clock that is never set back has its own time.
 // Safe for concurrent use.
 type Steady struct {
-	now func() time.Time
+	clock Clock
 
 	mu sync.Mutex
 	// at is the time, and read what the clock said then.
@@ -18,8 +18,11 @@ type Steady struct {
 	reads int
 }
 
-// SteadyTime returns the time of a clock by its Now.
-func SteadyTime(now func() time.Time) *Steady { return &Steady{now: now} }
+// SteadyTime returns the time of a clock.
+func SteadyTime(c Clock) *Steady { return &Steady{clock: c} }
+
+// After is that of the clock. With Now, the time is a [Clock], too.
+func (s *Steady) After(d time.Duration) <-chan time.Time { return s.clock.After(d) }
 
 // Now returns the time, which is never earlier than before.
 func (s *Steady) Now() time.Time {
@@ -51,7 +54,7 @@ func (s *Steady) look() {
 	s.mu.Lock()
 	before := s.reads
 	s.mu.Unlock()
-	read := s.now().Round(0)
+	read := s.clock.Now().Round(0)
 	s.mu.Lock()
 	switch {
 	case s.reads == 0:

@@ -127,8 +127,9 @@ const few = 100
 type Limiter struct {
 	cfg   Config
 	clock Clock
-	// time is that of the clock, but goes on if it is set back.
-	time *after.Steady
+	// time is that of the clock, but goes on if it is set back. alarms are those of the scopes.
+	time   *after.Steady
+	alarms after.Alarms
 	// name is this process's at the store.
 	name string
 
@@ -136,7 +137,6 @@ type Limiter struct {
 	scopes map[string]*scope
 	// recent are the scopes in the order in which they were last used.
 	recent list.List
-	alarm  alarm
 	asks   int64
 	// later are answers and notices that are passed on once mu is free.
 	later []func()
@@ -152,7 +152,8 @@ func New(c Config) (*Limiter, error) {
 	if l.clock == nil {
 		l.clock = clock.New()
 	}
-	l.time = after.SteadyTime(l.clock.Now)
+	l.time = after.SteadyTime(l.clock)
+	l.alarms.Clock = l.time
 	return l, nil
 }
 
@@ -275,24 +276,15 @@ func (l *Limiter) Flush(ctx context.Context) error {
 
 // Next is when the limiter has something to do by itself. It returns false if nothing waits.
 func (l *Limiter) Next() (time.Time, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	at, waits := l.alarm.next()
-	if !waits {
-		return at, false
+	at, waits := l.alarms.Next()
+	if waits {
+		at = at.Add(-l.time.Ahead())
 	}
-	return at.Add(-l.time.Ahead()), true
+	return at, waits
 }
 
 // Tick does what is due now. The limiter does it by itself, a moment later.
-func (l *Limiter) Tick() {
-	l.mu.Lock()
-	defer l.tell()
-	now := l.time.Now()
-	for s := l.alarm.due(now); s != nil; s = l.alarm.due(now) {
-		l.tick(s, now)
-	}
-}
+func (l *Limiter) Tick() { l.alarms.Tick() }
 
 // tell frees mu, and passes on what was held back.
 func (l *Limiter) tell() {

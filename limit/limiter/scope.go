@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"time"
 
+	"github.com/retake-go/retake/internal/after"
 	"github.com/retake-go/retake/limit"
 )
 
@@ -16,13 +17,11 @@ type scope struct {
 	gone []int64
 	// lender is what it borrows from; nil if there is no store.
 	lender *lender
-	// used is when it was last used, wake when it has something to do by itself (zero for never), and place
-	// its index among the scopes that have, -1 for none.
-	used  time.Time
-	wake  time.Time
-	place int
-	// recent is its place among the scopes by the time of use.
+	// used is when it was last used, and recent its place among the scopes by that.
+	used   time.Time
 	recent *list.Element
+	// alarm is for when it has something to do by itself.
+	alarm *after.Alarm
 }
 
 // waiter is who waits for an answer.
@@ -53,7 +52,7 @@ func (l *Limiter) scope(name string, now time.Time) *scope {
 			return s
 		}
 		l.recent.Remove(first.recent)
-		l.alarm.set(first, time.Time{})
+		l.alarms.Set(first.alarm, time.Time{})
 		delete(l.scopes, first.name)
 	}
 }
@@ -64,7 +63,8 @@ func (l *Limiter) open(name string) *scope {
 	if !own {
 		config = l.cfg.Limit
 	}
-	s := &scope{name: name, waiting: map[int64]waiter{}, place: -1}
+	s := &scope{name: name, waiting: map[int64]waiter{}}
+	s.alarm = after.NewAlarm(func() { l.tick(s) })
 	config.Shared = false
 	if l.cfg.Store != nil {
 		s.lender = &lender{l: l, s: s, config: config}
@@ -162,9 +162,26 @@ func (l *Limiter) answer(s *scope, e *limit.Effect, deadline time.Time) Answer {
 	return a
 }
 
-// tick does what a scope has to do by itself.
-func (l *Limiter) tick(s *scope, now time.Time) {
-	l.alarm.set(s, time.Time{})
+// plan sets when the scope has something to do by itself. l.mu is held.
+func (l *Limiter) plan(s *scope) {
+	at, waits := s.state.Next()
+	if !waits {
+		at = time.Time{}
+	}
+	if s.lender != nil {
+		at = sooner(at, s.lender.next())
+	}
+	l.alarms.Set(s.alarm, at)
+}
+
+// tick does what a scope has to do by itself, unless it was forgotten just now.
+func (l *Limiter) tick(s *scope) {
+	l.mu.Lock()
+	defer l.tell()
+	if l.scopes[s.name] != s {
+		return
+	}
+	now := l.time.Now()
 	l.step(s, &limit.Event{Kind: limit.Tick, At: now})
 	if s.lender != nil {
 		s.lender.tick(now)
