@@ -27,11 +27,6 @@ var answerCommand = command{
 			"done|not_done|run_again|nobody_knows",
 		"answer [-store STORE] [-reason TEXT] [-arguments JSON] [-policy JSON] [-by NAME] SESSION CALL go_on|end",
 	},
-	flags: `
--reason TEXT     TEXT that the model is told with a refusal
--arguments JSON  make the call with these arguments, as JSON
--result JSON     what the call returned, as JSON
--policy JSON     go on with these settings over the run's policy, as JSON`,
 	about: `
 Puts an answer into the inbox of a session. The process that has the run takes it within a second; a run
 that is left takes it when it is resumed. SESSION and CALL are those of "retake pending". The first answer
@@ -53,8 +48,8 @@ The exit status is 1 for an answer that is not taken: the question is answered, 
 // recipient is a session in a store, and who speaks to it.
 type recipient struct {
 	unsealing
-	Store   string `flag:"store"`
-	By      string `flag:"by"`
+	Store   string `flag:"store STORE" help:"the session is in STORE, by default $RETAKE_STORE or the current folder"`
+	By      string `flag:"by NAME" help:"NAME is who says so, by default $USER"`
 	session string
 }
 
@@ -95,10 +90,10 @@ func (t *recipient) put(e *env, say func(context.Context, inbox.Store) error) er
 // answer is one call of the command.
 type answer struct {
 	recipient
-	Reason    string `flag:"reason"`
-	Arguments string `flag:"arguments"`
-	Result    string `flag:"result"`
-	Policy    string `flag:"policy"`
+	Reason    string `flag:"reason TEXT" help:"TEXT that the model is told with a refusal"`
+	Arguments string `flag:"arguments JSON" help:"make the call with these arguments, as JSON"`
+	Result    string `flag:"result JSON" help:"what the call returned, as JSON"`
+	Policy    string `flag:"policy JSON" help:"go on with these settings over the run's policy, as JSON"`
 	call      string
 	verdict   machine.Ruling
 	layer     *policy.Layer

@@ -24,10 +24,6 @@ var checkCommand = command{
 		"check -corpus FILE [-cut SHARE] [-policy FILE] [-fail-on none|unreadable|any] [-json]",
 		"check -policy FILE [-json]",
 	},
-	flags: `
--tool TOOL.json  check replies against the tools of TOOL.json
--corpus FILE     check all replies of FILE
--cut SHARE       keep only this SHARE of each text, above 0 and at most 1`,
 	about: `
 Reads the tool calls in a reply and checks their arguments, as a run with loop.Config.CallsOnly does. A reply
 is ok if it has at least one call and all of its calls can be used. No tool is run.
@@ -62,10 +58,10 @@ that the model would get.`,
 type check struct {
 	texts
 	failOn
-	Tool   string `flag:"tool"`
-	Corpus string `flag:"corpus"`
-	Policy string `flag:"policy"`
-	Cut    share  `flag:"cut"`
+	policyFlag
+	Tool   string `flag:"tool TOOL.json" help:"check replies against the tools of TOOL.json"`
+	Corpus string `flag:"corpus FILE" help:"check all replies of FILE"`
+	Cut    share  `flag:"cut SHARE" help:"keep only this SHARE of each text, above 0 and at most 1"`
 }
 
 // share is the value of -cut.

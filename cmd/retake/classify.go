@@ -18,9 +18,6 @@ var classifyCommand = command{
 	summary: "classifies a provider's error: whether a retry may help, and what to tell a user",
 	example: "retake classify -status 429 body.json",
 	usage:   []string{"classify [-status N] [-provider NAME] [-now T] [-json] [ERROR...]"},
-	flags: `
--status N       the HTTP status N that the error came with
--provider NAME  whose error it is: a NAME such as groq`,
 	about: `
 ERROR is a file, a folder of files, or standard input with what a provider sent, in one of three forms:
 
@@ -44,9 +41,9 @@ in a journal.`,
 
 type classify struct {
 	texts
-	Now      moment     `flag:"now"`
-	Status   httpStatus `flag:"status"`
-	Provider string     `flag:"provider"`
+	Now      moment     `flag:"now T" help:"the time T at which the response came: 2030-01-02T15:04:05Z, or seconds since the epoch"`
+	Status   httpStatus `flag:"status N" help:"the HTTP status N that the error came with"`
+	Provider string     `flag:"provider NAME" help:"whose error it is: a NAME such as groq"`
 }
 
 // httpStatus is the value of -status.

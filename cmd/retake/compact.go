@@ -17,8 +17,6 @@ var compactCommand = command{
 	summary: "replaces journals by their snapshots, which lose the history",
 	example: "retake compact runs/order-42.jsonl",
 	usage:   []string{"compact [-key FILE] [-keep-ids AGE] JOURNAL..."},
-	flags: `
--keep-ids AGE  drop the ends of requests and actions with an ID that are older than AGE`,
 	about: `
 Replaces each journal by a snapshot of its session. The session continues from it, and what follows still
 replays. The history is lost: prompts, replies and decisions. A journal that a process writes to, one
@@ -35,7 +33,7 @@ either (DIR#ID, FILE#ID).`,
 type compact struct {
 	journals
 	keyed
-	KeepIDs age `flag:"keep-ids"`
+	KeepIDs age `flag:"keep-ids AGE" help:"drop the ends of requests and actions with an ID that are older than AGE"`
 }
 
 func (c *compact) run(e *env) error {

@@ -25,11 +25,6 @@ var delaysCommand = command{
 	usage: []string{
 		"delays -policy FILE|preset:NAME [-code CODE] [-tool NAME] [-seed S] [-attempts N] [-json]",
 	},
-	flags: `
--code CODE   what failed: a CODE such as llm-rate-limit or RATE_LIMITED, or a class
--tool NAME   the tool of this NAME and its layer of the file
--seed S      draw the jitter from the seed S; without it, show the waits before jitter
--attempts N  as if the policy allowed N attempts`,
 	about: `
 Shows the wait after each failed attempt except the last.
 
@@ -48,11 +43,11 @@ absent without -seed. Milliseconds are exact decimals.`,
 
 type delays struct {
 	jsonAnswer
-	Policy   string   `flag:"policy"`
-	Code     string   `flag:"code"`
-	Tool     string   `flag:"tool"`
-	Seed     string   `flag:"seed"`
-	Attempts attempts `flag:"attempts"`
+	policyFlag
+	Code     string   `flag:"code CODE" help:"what failed: a CODE such as llm-rate-limit or RATE_LIMITED, or a class"`
+	Tool     string   `flag:"tool NAME" help:"the tool of this NAME and its layer of the file"`
+	Seed     string   `flag:"seed S" help:"draw the jitter from the seed S; without it, show the waits before jitter"`
+	Attempts attempts `flag:"attempts N" help:"as if the policy allowed N attempts"`
 }
 
 // attempts is the value of -attempts.

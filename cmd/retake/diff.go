@@ -12,8 +12,6 @@ var diffCommand = command{
 	summary: "compares two journals: their configs, and the first step that differs",
 	example: "retake diff before.jsonl after.jsonl",
 	usage:   []string{"diff [-ignore-seed] [-json] JOURNAL JOURNAL"},
-	flags: `
--ignore-seed  compare neither seeds nor the lengths of waits`,
 	about: `
 Compares the config of each run (policy, templates, schemas of tools, seed), and then its steps up to the
 first that differs. Observed times and notes are not compared. One of the two may be - for standard input.
@@ -27,7 +25,7 @@ JSON: {"steps", "headers", "step"}. "steps" is the number of equal steps.`,
 type diff struct {
 	jsonAnswer
 	unsealing
-	IgnoreSeed bool `flag:"ignore-seed"`
+	IgnoreSeed bool `flag:"ignore-seed" help:"compare neither seeds nor the lengths of waits"`
 	a, b       place
 }
 

@@ -7,7 +7,7 @@ import (
 
 // failOn says which replies or sessions of a corpus make the exit status 1. The zero value is any.
 type failOn struct {
-	FailOn          failing `flag:"fail-on"`
+	FailOn          failing `flag:"fail-on WHAT" help:"exit with status 1 on WHAT: none, unreadable or any (the default)"`
 	bad, unreadable int
 }
 

@@ -57,6 +57,11 @@ func openNamed(place, path, right string) (*os.File, error) {
 // presetPrefix distinguishes the name of a preset from that of a file.
 const presetPrefix = "preset:"
 
+// policyFlag is a part of tasks that take a policy.
+type policyFlag struct {
+	Policy string `flag:"policy FILE" help:"the policy: a YAML or JSON FILE, or preset:NAME"`
+}
+
 // policies is the preset or file that -policy names.
 type policies struct {
 	// plane is that of a preset; empty for a file.

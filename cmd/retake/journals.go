@@ -21,7 +21,7 @@ type journals struct {
 
 // keyed is a part of tasks that need the secret key of redacted journals, whose file it names.
 type keyed struct {
-	Key string `flag:"key"`
+	Key string `flag:"key FILE" help:"the secret key that redacted journals were written with: FILE"`
 }
 
 const journalArgs = "JOURNAL is a file, a directory of files *.jsonl, a SQLite database, " +

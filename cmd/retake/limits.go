@@ -20,8 +20,6 @@ var limitsCommand = command{
 	summary: "shows what the headers of a response say about rate limits",
 	example: "curl -sI https://api.example.com/v1/models | retake limits",
 	usage:   []string{"limits [-now T] [-provider NAME] [-json] [HEADERS...]"},
-	flags: `
--provider NAME  whose headers they are: a NAME such as groq`,
 	about: `
 HEADERS is a file, a folder of files, or standard input with the headers of a response, one "Name: value" a
 line, in any case and order. A status line before them is skipped. A body may follow after an empty line; a
@@ -43,8 +41,8 @@ with "file" as FILE:LINE for a failure in a journal.`,
 
 type limits struct {
 	texts
-	Now      moment `flag:"now"`
-	Provider string `flag:"provider"`
+	Now      moment `flag:"now T" help:"the time T at which the response came: 2030-01-02T15:04:05Z, or seconds since the epoch"`
+	Provider string `flag:"provider NAME" help:"whose headers they are: a NAME such as groq"`
 }
 
 // moment is the value of -now.

@@ -66,8 +66,6 @@ type command struct {
 	example string
 	// usage has one line for each way to call it, without "retake".
 	usage []string
-	// flags is the table of its flags but those of sharedFlags: see [command.usages].
-	flags string
 	about string
 	task  func() task
 }

@@ -23,12 +23,6 @@ var playCommand = command{
 		"play -corpus FILE [-policy FILE|preset:NAME] [-seed S] [-first N] [-journal DIR] [-sync WHEN]\n" +
 			"              [-fail-on none|unreadable|any] [-json]",
 	},
-	flags: `
--corpus FILE  the questions and replies: FILE, one question a line
--seed S       draw the jitter from the seed S; without it, from the id of each session
--first N      only the first N questions
--journal DIR  record each session in a file in DIR, and continue those that are there
--sync WHEN    WHEN to sync records to the disk: never (the default), waits or records`,
 	about: `
 Plays each question of FILE as a session of its own, on a fake clock. Attempt k gets the k-th reply of the
 question, or of its "ladder", a list of indexes of replies. A session succeeds with the first reply whose
@@ -51,12 +45,12 @@ wait and prompt, and is the same on every machine. Without -seed each session dr
 type play struct {
 	jsonAnswer
 	failOn
-	Corpus  string  `flag:"corpus"`
-	Policy  string  `flag:"policy"`
-	Seed    string  `flag:"seed"`
-	First   count   `flag:"first"`
-	Journal string  `flag:"journal"`
-	Sync    syncing `flag:"sync"`
+	policyFlag
+	Corpus  string  `flag:"corpus FILE" help:"the questions and replies: FILE, one question a line"`
+	Seed    string  `flag:"seed S" help:"draw the jitter from the seed S; without it, from the id of each session"`
+	First   count   `flag:"first N" help:"only the first N questions"`
+	Journal string  `flag:"journal DIR" help:"record each session in a file in DIR, and continue those that are there"`
+	Sync    syncing `flag:"sync WHEN" help:"WHEN to sync records to the disk: never (the default), waits or records"`
 }
 
 // syncing is the value of -sync.

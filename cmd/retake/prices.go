@@ -12,7 +12,7 @@ import (
 
 // prices are those of the flag -price.
 type prices struct {
-	Price priceList `flag:"price"`
+	Price priceList `flag:"price LIST" help:"what a million tokens cost: LIST of input=N, output=N, cache_read=N, cache_write=N, reasoning=N"`
 }
 
 // priceList is the value of -price.

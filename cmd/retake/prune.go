@@ -23,12 +23,6 @@ var pruneCommand = command{
 	summary: "deletes sessions whose runs ended long ago",
 	example: "retake prune runs/ -older 30d -keep failed",
 	usage:   []string{"prune [-keep STATES] [-keep-ids AGE] [-hashes FILE] [-dry-run] -older AGE STORE..."},
-	flags: `
--older AGE     delete what ended longer ago than AGE
--keep STATES   keep sessions in these STATES: done, failed
--keep-ids AGE  keep sessions with the end of a request or an action with an ID, until AGE after it
--hashes FILE   append the id and the hash of what is deleted to FILE
--dry-run       say what would be deleted, and delete nothing`,
 	about: `
 Deletes the journals of sessions whose last run ended long ago. What stays: runs that have not ended, those
 that wait for a person, the agents within them, ends with calls in doubt, sessions with something in their
@@ -44,11 +38,11 @@ with a unit: 12h, 30d, 8w.`,
 
 type prune struct {
 	stores
-	Older               age    `flag:"older"`
-	Keep                string `flag:"keep"`
-	KeepIDs             age    `flag:"keep-ids"`
-	Hashes              string `flag:"hashes"`
-	DryRun              bool   `flag:"dry-run"`
+	Older               age    `flag:"older AGE" help:"delete what ended longer ago than AGE"`
+	Keep                string `flag:"keep STATES" help:"keep sessions in these STATES: done, failed"`
+	KeepIDs             age    `flag:"keep-ids AGE" help:"keep sessions with the end of a request or an action with an ID, until AGE after it"`
+	Hashes              string `flag:"hashes FILE" help:"append the id and the hash of what is deleted to FILE"`
+	DryRun              bool   `flag:"dry-run" help:"say what would be deleted, and delete nothing"`
 	deleted, kept, size int64
 }
 

@@ -13,9 +13,6 @@ var sayCommand = command{
 	summary: "says something to a run that is under way, in whatever process it is",
 	example: `retake say order-42 "Rather by train."`,
 	usage:   []string{"say [-store STORE] [-by NAME] [-stop] [-reset] SESSION TEXT"},
-	flags: `
--stop   leave the model call that is under way, and open questions
--reset  begin attempts and their budgets anew`,
 	about: `
 Puts a user's message into the inbox of a session. It enters the conversation before the next model call:
 within a second if a process has the run, when it is resumed otherwise. An answer that the model gives
@@ -29,8 +26,8 @@ as they are; -reset begins those of failed attempts anew. The store is named as 
 // say is one call of the command.
 type say struct {
 	recipient
-	Stop  bool `flag:"stop"`
-	Reset bool `flag:"reset"`
+	Stop  bool `flag:"stop" help:"leave the model call that is under way, and open questions"`
+	Reset bool `flag:"reset" help:"begin attempts and their budgets anew"`
 	text  string
 }
 

@@ -16,7 +16,7 @@ import (
 
 // unsealing is a part of tasks that read sealed journals.
 type unsealing struct {
-	SealKeys string `flag:"seal-key"`
+	SealKeys string `flag:"seal-key FILE" help:"the keys of sealed journals, one a line: FILE; by default $RETAKE_SEAL_KEYS"`
 }
 
 // sealKeysVar names the variable of the environment that has the keys themselves.

@@ -26,13 +26,6 @@ var serveCommand = command{
 	usage: []string{
 		"serve [-listen ADDRESS] [-cert FILE -key FILE] [-insecure-listen] [-name HOST] [-show-secrets] STORE...",
 	},
-	flags: `
--listen ADDRESS   listen on ADDRESS, such as 127.0.0.1:8080; port 0 is any free one
--cert FILE        serve HTTPS with the certificate in FILE, as PEM
--key FILE         the key of the certificate, in FILE
--name HOST        answer requests to HOST alone, by default that of -listen
--insecure-listen  listen on other addresses without a certificate
--show-secrets     show what has the form of a key or a password, too`,
 	about: `
 Serves a page with all sessions, the page of each session, and an inbox of what waits for a person, where it
 is answered. A STORE is a folder of journals, a SQLite database, or a PostgreSQL database of
@@ -60,12 +53,12 @@ It serves until an interrupt.`,
 // serve is one call of the command.
 type serve struct {
 	stores
-	Listen         string `flag:"listen"`
-	Cert           string `flag:"cert"`
-	Key            string `flag:"key"`
-	Name           string `flag:"name"`
-	InsecureListen bool   `flag:"insecure-listen"`
-	ShowSecrets    bool   `flag:"show-secrets"`
+	Listen         string `flag:"listen ADDRESS" help:"listen on ADDRESS, such as 127.0.0.1:8080; port 0 is any free one"`
+	Cert           string `flag:"cert FILE" help:"serve HTTPS with the certificate in FILE, as PEM"`
+	Key            string `flag:"key FILE" help:"the key of the certificate, in FILE"`
+	Name           string `flag:"name HOST" help:"answer requests to HOST alone, by default that of -listen"`
+	InsecureListen bool   `flag:"insecure-listen" help:"listen on other addresses without a certificate"`
+	ShowSecrets    bool   `flag:"show-secrets" help:"show what has the form of a key or a password, too"`
 }
 
 func (s *serve) run(e *env) error {

@@ -24,9 +24,6 @@ var showCommand = command{
 	summary: "shows what happened in a run: a timeline of its journal, or a page of HTML",
 	example: "retake show runs/order-42.jsonl",
 	usage:   []string{"show [-html] [-follow] [-width N] [-json] JOURNAL..."},
-	flags: `
--follow   show the journal while it is written, until its run has ended
--width N  the width of lines: N columns; by default that of the terminal, or 100`,
 	about: `
 ` + journalArgs + `. For each run the timeline shows the policy and the config, and
 then in order: model calls, replies, attempts (what was wrong, what was decided and why, what is left of the
@@ -53,9 +50,9 @@ totals.`,
 type show struct {
 	jsonAnswer
 	journals
-	HTML   bool  `flag:"html"`
-	Follow bool  `flag:"follow"`
-	Width  count `flag:"width"`
+	HTML   bool  `flag:"html" help:"write a page of HTML"`
+	Follow bool  `flag:"follow" help:"show the journal while it is written, until its run has ended"`
+	Width  count `flag:"width N" help:"the width of lines: N columns; by default that of the terminal, or 100"`
 }
 
 func (s *show) run(e *env) error {

@@ -18,9 +18,6 @@ var simulateCommand = command{
 	summary: "plays a fleet of sessions against a provider with limits and outages",
 	example: "retake simulate -compare fleet.yaml",
 	usage:   []string{"simulate [-compare] [-svg OUT] [-json] FILE"},
-	flags: `
--compare  play all limiters, one after the other
--svg OUT  also draw what the provider saw each second, into the file OUT`,
 	about: `
 FILE is YAML or JSON:
 
@@ -64,8 +61,8 @@ the same tenth of arrive_over and were not lost; 0 if all were. With -compare ea
 
 type simulation struct {
 	jsonAnswer
-	Compare bool   `flag:"compare"`
-	SVG     string `flag:"svg"`
+	Compare bool   `flag:"compare" help:"play all limiters, one after the other"`
+	SVG     string `flag:"svg OUT" help:"also draw what the provider saw each second, into the file OUT"`
 	file    string
 }
 

@@ -29,10 +29,6 @@ var tuneCommand = command{
 	usage: []string{
 		"tune -policies DIR -corpus FILE|JOURNALS [-price LIST] [-model NAME] [-key FILE] [-html] [-json]",
 	},
-	flags: `
--policies DIR  the policies: DIR of YAML and JSON files
--corpus FILE   the recorded runs: a corpus FILE, or journals
--model NAME    the NAME of the model of a corpus, for the prices of the policies`,
 	about: `
 Plays recorded runs under each policy of DIR: its files *.yaml, *.yml and *.json, which are called by their
 names. FILE is a corpus, as "retake check -h" describes it, whose questions are played as by "retake play".
@@ -58,10 +54,10 @@ type tune struct {
 	prices
 	unsealing
 	keyed
-	Policies string `flag:"policies"`
-	Corpus   string `flag:"corpus"`
-	Model    string `flag:"model"`
-	HTML     bool   `flag:"html"`
+	Policies string `flag:"policies DIR" help:"the policies: DIR of YAML and JSON files"`
+	Corpus   string `flag:"corpus FILE" help:"the recorded runs: a corpus FILE, or journals"`
+	Model    string `flag:"model NAME" help:"the NAME of the model of a corpus, for the prices of the policies"`
+	HTML     bool   `flag:"html" help:"write a page of HTML"`
 	places   []place
 }
 

@@ -24,10 +24,6 @@ var whatifCommand = command{
 		"whatif [-policy FILE|preset:NAME] [-feedback FILE] [-tools FILE] [-price LIST] [-key FILE] [-json] " +
 			"JOURNAL...",
 	},
-	flags: `
--policy FILE    the other policy: a YAML or JSON FILE, or preset:NAME
--feedback FILE  another feedback template: FILE
--tools FILE     read replies again against the tools of FILE`,
 	about: `
 Plays each recorded run again under another policy, with another feedback template, or with its replies read
 against other tools. The outcomes of models, tools and planners are taken from the record, in its order. Waits
@@ -51,9 +47,9 @@ type whatif struct {
 	journals
 	keyed
 	prices
-	Policy   string `flag:"policy"`
-	Feedback string `flag:"feedback"`
-	Tools    string `flag:"tools"`
+	Policy   string `flag:"policy FILE" help:"the other policy: a YAML or JSON FILE, or preset:NAME"`
+	Feedback string `flag:"feedback FILE" help:"another feedback template: FILE"`
+	Tools    string `flag:"tools FILE" help:"read replies again against the tools of FILE"`
 }
 
 // question is what is asked of each journal.
