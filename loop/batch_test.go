@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -211,5 +212,35 @@ func TestAnErrorThatPanicsIsItsToolsPanic(t *testing.T) {
 	for _, e := range ends {
 		_, panicked := errors.AsType[*fault.PanicError](e)
 		assert.True(t, panicked, "%v", e)
+	}
+}
+
+// A provider refuses a conversation in which two calls have one id, or one has none: also where the reply as a
+// whole could not be used.
+func TestCallsOfARefusedReplyHaveIDsOfTheirOwn(t *testing.T) {
+	set := policy.DefaultSet()
+	set.Global.RetryableErrors, set.MaxCalls = []fault.Class{fault.Truncated, fault.ToolValidation}, 4
+	calls := []message.Call{{ID: "c1", Name: "book_room"}, {Name: "book_room"}, {ID: "c1", Name: "book_room"}, {ID: "call-2", Name: "book_room"}}
+	for name, refused := range map[string]message.Reply{
+		"cut off": {Calls: calls, Finish: message.Length}, "too many": {Calls: append(slices.Clone(calls), calls...)},
+	} {
+		script := looptest.NewModel(looptest.Turn{Reply: refused}, looptest.Say("Done."))
+		r, err := fixture.Run(t.Context(), script, newSession(t), loop.Input{Prompt: "Go."}, loop.Config{Tools: bookRoom(t, booked), Policy: &set})
+		looptest.AssertAnswer(t, r, err, "Done.")
+		var asked, answered []string
+		for _, m := range script.Requests()[1].Messages {
+			for _, c := range m.Calls {
+				asked = append(asked, c.ID)
+			}
+			if m.Role == message.Tool {
+				answered = append(answered, m.CallID)
+			}
+		}
+		assert.Len(t, asked, 4, name)
+		assert.Equal(t, asked, answered, name)
+		assert.Equal(t, "c1", asked[0], name)
+		slices.Sort(asked)
+		assert.Len(t, slices.Compact(asked), 4, name)
+		assert.NotContains(t, asked, "", name)
 	}
 }

@@ -2,12 +2,12 @@ package tool
 
 import (
 	"bytes"
-	"strconv"
 	"strings"
 
 	"github.com/retake-go/retake/extract"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/talk"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/schema"
@@ -68,9 +68,10 @@ func (in *reader) read(r *message.Reply) Calls {
 		return Calls{Over: len(r.Calls)}
 	}
 	if len(r.Calls) > 0 {
-		calls = make([]Call, len(r.Calls))
+		named := talk.Named(r.Calls)
+		calls = make([]Call, len(named))
 		for n := range calls {
-			in.native(&calls[n], &r.Calls[n])
+			in.native(&calls[n], &named[n])
 		}
 	} else if s := in.set; s != nil && len(s.tools) > 0 {
 		in.work.Read(len(r.Text))
@@ -81,32 +82,10 @@ func (in *reader) read(r *message.Reply) Calls {
 		calls = make([]Call, len(found))
 		for n := range calls {
 			in.found(&calls[n], r.Text, &found[n])
+			calls[n].ID = talk.CallID(n)
 		}
 	}
-	nameCalls(calls)
 	return Calls{Calls: calls}
-}
-
-// nameCalls gives an id to calls that have none or share one.
-func nameCalls(calls []Call) {
-	if len(calls) == 1 && calls[0].ID != "" {
-		return
-	}
-	given := map[string]int{}
-	for _, c := range calls {
-		given[c.ID]++
-	}
-	used := map[string]bool{}
-	for n := range calls {
-		id := calls[n].ID
-		for place := n + 1; id == "" || used[id]; place += len(calls) {
-			if id = "call-" + strconv.Itoa(place); given[id] > 0 {
-				id = ""
-			}
-		}
-		calls[n].ID = id
-		used[id] = true
-	}
 }
 
 // native checks a call that the provider reported. Empty arguments count as {}: providers write a call

@@ -2,6 +2,7 @@ package talk
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/retake-go/retake/message"
 )
@@ -64,3 +65,35 @@ func LastReply(said []message.Message) int {
 	}
 	return -1
 }
+
+// Named returns calls in which each has an id of its own: those that have none, or that of a call before them,
+// get another. A provider refuses a conversation in which two calls have one id, or a result has that of none.
+// It copies the list only if that makes a difference.
+func Named(calls []message.Call) []message.Call {
+	if len(calls) == 1 && calls[0].ID != "" {
+		return calls
+	}
+	given := map[string]int{}
+	for _, c := range calls {
+		given[c.ID]++
+	}
+	if given[""] == 0 && len(given) == len(calls) {
+		return calls
+	}
+	calls = slices.Clone(calls)
+	used := map[string]bool{}
+	for n := range calls {
+		id := calls[n].ID
+		for place := n; id == "" || used[id]; place += len(calls) {
+			if id = CallID(place); given[id] > 0 {
+				id = ""
+			}
+		}
+		calls[n].ID = id
+		used[id] = true
+	}
+	return calls
+}
+
+// CallID is the id of a call at a place in its reply, from 0, that has none.
+func CallID(place int) string { return "call-" + strconv.Itoa(place+1) }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/retake-go/retake/fault"
@@ -97,6 +96,7 @@ type values struct {
 func (v *values) read(r message.Reply, on Offer, settings tool.Settings) *machine.Reply {
 	native := len(r.Calls) > 0
 	read := &machine.Reply{Message: talk.PrintableReply(r), Native: native}
+	read.Message.Calls = talk.Named(read.Message.Calls)
 	if machine.Unusable(read.Message) {
 		return read
 	}
@@ -112,7 +112,6 @@ func (v *values) read(r message.Reply, on Offer, settings tool.Settings) *machin
 				v.calls = append(v.calls, nil)
 			}
 		}
-		read.Message.Calls = named(read.Message.Calls, read.Calls)
 	}
 	if len(read.Calls) > 0 || read.CallsOver > 0 || on.CallsOnly {
 		return read
@@ -124,25 +123,6 @@ func (v *values) read(r message.Reply, on Offer, settings tool.Settings) *machin
 		v.answer = a
 	}
 	return read
-}
-
-// named returns the native calls of a message under the ids by which they are answered: a provider refuses a
-// conversation with results for ids that no call has.
-func named(said []message.Call, read []machine.Call) []message.Call {
-	if len(said) != len(read) {
-		return said
-	}
-	own := said
-	for n := range own {
-		if own[n].ID == read[n].ID {
-			continue
-		}
-		if &own[0] == &said[0] {
-			own = slices.Clone(said)
-		}
-		own[n].ID = read[n].ID
-	}
-	return own
 }
 
 func call(on *Offer, c *tool.Call, settings tool.Settings) machine.Call {
