@@ -112,7 +112,7 @@ func (e *evaluation) answer(q question) (fits bool, described bits) {
 	e.failures = e.failures[:min(len(e.failures), from+maxIssues)] // else they could double at each level
 	delete(e.asking, q)
 	depends := e.lowest < depth // on a schema that is still being evaluated
-	if !depends && e.remembers(left-e.left) {
+	if !depends && e.remembers(left-e.left, len(e.failures)-from) {
 		e.answers[q] = &answer{slices.Clone(e.failures[from:]), described}
 	}
 	e.lowest = min(e.lowest, outer)
@@ -292,7 +292,7 @@ func (f *collector) alternatives(rule string, list []*node, tag *tag) {
 	for _, b := range list {
 		if f.ask(b) {
 			fitting++
-		} else if !weighs {
+		} else if weighs = weighs && len(f.failures) < maxWeighed; !weighs {
 			f.failures = f.failures[:from]
 		}
 		if fitting == 1 && rule == "anyOf" && f.seen == nil {

@@ -55,7 +55,7 @@ type Budget struct {
 	left    int
 	stop    func() bool
 	next    int // stop is called when no more than this is left
-	kept    int // how many answers of shared schemas are remembered
+	kept    int // how many answers of shared schemas are remembered, and failures in them
 	weighed int // how many failures of alternatives were compared with each other
 	likened int // how many names were compared with one that is not allowed
 }
@@ -94,18 +94,19 @@ func (b *Budget) spend(work int) bool {
 	return true
 }
 
-// remembers reports whether an answer of a shared schema that took so much work is remembered, and counts it.
-// The more there are, the more work it takes: cheap answers of very many values would take more memory than
-// reading them.
-func (b *Budget) remembers(work int) bool {
+// remembers reports whether an answer of a shared schema that took so much work is remembered, and counts it
+// and its failures. The more there are, the more work it takes: cheap answers of very many values would take
+// more memory than reading them.
+func (b *Budget) remembers(work, failures int) bool {
 	if grown := b.kept / 2048; work < grown*grown {
 		return false
 	}
-	b.kept++
+	b.kept += 1 + failures
 	return true
 }
 
-// maxWeighed bounds the failures of alternatives that are compared in one reply: each takes about 300 bytes.
+// maxWeighed bounds the failures of alternatives that are compared in one reply, and those that are kept while
+// alternatives are asked: each takes about 300 bytes.
 const maxWeighed = 1 << 14
 
 // weighs counts failures of alternatives. It reports whether those of the next alternatives are to be

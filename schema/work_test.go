@@ -443,6 +443,24 @@ func TestARecursiveSchemaTakesLittleMemory(t *testing.T) {
 	}
 }
 
+// Failures that turn out not to matter, and those that are remembered, take little memory.
+func TestFailuresTakeLittleMemory(t *testing.T) {
+	const form = `{"allOf":[{"$ref":"#/$defs/form"}]},`
+	for name, c := range map[string]struct{ schema, doc string }{
+		"of_alternatives": {`"anyOf":[` + strings.Repeat(form, 2000) + `{"properties":{"b":{"$ref":"#"}},"minProperties":2}]`,
+			strings.Repeat(`{"b":`, 20) + "{}" + strings.Repeat("}", 20)},
+		"of_answers": {`"items":{"allOf":[{"not":{"$ref":"#/$defs/form"}},{"not":{"$ref":"#/$defs/form"}}]}`,
+			"[" + strings.Repeat("{},", 20_000) + "{}]"},
+	} {
+		s := compile(t, `{`+c.schema+`,"$defs":{"form":{"required":[`+of(100, `"m%"`)+`]}}}`)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		s.Check([]byte(c.doc))
+		runtime.ReadMemStats(&after)
+		assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(32<<20), name)
+	}
+}
+
 // An object of many members that are all required takes time in proportion to them, and so does one in which
 // they are all missing.
 func TestRequiredMembersAreFoundInLinearWork(t *testing.T) {
