@@ -109,23 +109,17 @@ func (c Config) Validate() error {
 		errs = append(errs, fmt.Errorf("%s: %q, want %q, %q or %q", "Schemas", string(c.Schemas), RefuseList,
 			LeaveOut, OfferUnchecked))
 	}
-	if c.MaxDescriptionBytes < 1 {
-		errs = append(errs, fmt.Errorf("MaxDescriptionBytes: %d, want at least 1", c.MaxDescriptionBytes))
-	}
-	if c.MaxSchemaBytes < 1 {
-		errs = append(errs, fmt.Errorf("MaxSchemaBytes: %d, want at least 1", c.MaxSchemaBytes))
-	}
-	if c.MaxTools < 1 {
-		errs = append(errs, fmt.Errorf("MaxTools: %d, want at least 1", c.MaxTools))
-	}
-	if c.MaxErrorBytes < 1 {
-		errs = append(errs, fmt.Errorf("MaxErrorBytes: %d, want at least 1", c.MaxErrorBytes))
-	}
-	if c.MaxResultBytes < 2 {
-		errs = append(errs, fmt.Errorf("MaxResultBytes: %d, want at least 2", c.MaxResultBytes))
-	}
-	if c.MaxMediaBytes < 0 {
-		errs = append(errs, fmt.Errorf("MaxMediaBytes: %d, want at least 0", c.MaxMediaBytes))
+	for _, bound := range []struct {
+		field        string
+		value, least int
+	}{
+		{"MaxDescriptionBytes", c.MaxDescriptionBytes, 1}, {"MaxSchemaBytes", c.MaxSchemaBytes, 1},
+		{"MaxTools", c.MaxTools, 1}, {"MaxErrorBytes", c.MaxErrorBytes, 1},
+		{"MaxResultBytes", c.MaxResultBytes, 2}, {"MaxMediaBytes", c.MaxMediaBytes, 0},
+	} {
+		if bound.value < bound.least {
+			errs = append(errs, fmt.Errorf("%s: %d, want at least %d", bound.field, bound.value, bound.least))
+		}
 	}
 	if c.CallTimeout <= 0 && c.CallTimeout != Unlimited {
 		errs = append(errs, fmt.Errorf("CallTimeout: %v, want more than 0, or Unlimited", c.CallTimeout))
