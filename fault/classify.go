@@ -11,9 +11,10 @@ import (
 	"github.com/retake-go/retake/internal/httphint"
 )
 
-// Classify says what went wrong. It looks at codes and types first, then at the status, then at the Go error.
-// It looks at whole words of messages only if there is nothing better. It never fails and never panics; what
-// fits nothing is Unknown. A response of status 2xx without an error gives the zero Verdict.
+// Classify says what went wrong. A Go error that knows its failure, as [FailureOf] finds it, is what it says.
+// Else it looks at codes first, then at the status, then at other types of the Go error. It looks at whole
+// words of messages only if there is nothing better. It never fails and never panics; what fits nothing is
+// Unknown. A response of status 2xx without an error gives the zero Verdict.
 func Classify(r Response) Verdict {
 	e := gather(r)
 	c := e.class()
@@ -121,12 +122,23 @@ func (e *evidence) addFromError() {
 	}
 }
 
+// recall takes what a typed error knows of the response behind it, unless this response says so itself.
+func (e *evidence) recall(own Failure) {
+	if !e.asked && own.RetryAfter > 0 {
+		e.wait, e.asked = own.RetryAfter, true
+	}
+	if own.Final && e.retry == "" {
+		e.retry = "false"
+	}
+}
+
 // class classifies in order of reliability. It returns "" for a reply of status 2xx, which only its content
 // can classify.
 func (e *evidence) class() Class {
 	e.addFromError()
-	if c := ownClass(e.err); c != "" {
-		return c
+	if own := ownFailure(e.err); own.Class != "" {
+		e.recall(own)
+		return own.Class
 	}
 	if c := contextClass(e.err); c != "" && e.status < 400 && !e.isError {
 		return c

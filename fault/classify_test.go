@@ -345,3 +345,28 @@ func TestMoneyIsReadBesideTheStatusOfSomethingElse(t *testing.T) {
 		assert.Equal(t, c.want, fault.Classify(fault.Response{Status: c.status, Body: []byte(body)}).Class, body)
 	}
 }
+
+// An error that knows its failure is classified by it, not by the words of its cause.
+func TestAnErrorThatKnowsItsFailureIsWhatItSays(t *testing.T) {
+	words := errors.New("the server said 429 too many requests")
+	for name, c := range map[string]struct {
+		err  error
+		want fault.Verdict
+	}{
+		"a class and a wait": {&fault.TransportError{Class: fault.Overloaded, RetryAfter: 9 * time.Second, Cause: words},
+			fault.Verdict{Class: fault.Overloaded, Plane: fault.Transport, Retryable: true, RetryAfter: 9 * time.Second, Asked: true}},
+		"a class of the user's own": {&fault.ClassError{Class: "mine", Cause: words}, fault.Verdict{Class: "mine", Plane: fault.Transport}},
+		"final":                     {fmt.Errorf("asking: %w", fault.Typed(fault.ProviderError{Class: fault.RateLimit, Final: true})), fault.Verdict{Class: fault.RateLimit, Plane: fault.Transport}},
+		"of the correction plane":   {&fault.ClassError{Class: fault.ToolValidation, Cause: words}, fault.Verdict{Class: fault.ToolValidation, Plane: fault.Correction, Retryable: true}},
+		"without a class":           {&fault.ProviderError{Message: words.Error()}, fault.Verdict{Class: fault.RateLimit, Plane: fault.Transport, Retryable: true}},
+	} {
+		got := fault.ClassifyError(c.err)
+		got.Message, got.Metadata = "", fault.Metadata{}
+		assert.Equal(t, c.want, got, name)
+	}
+	answered := fault.Response{Err: fault.Typed(fault.ProviderError{Class: fault.Overloaded, RetryAfter: time.Hour, Final: true}),
+		Headers: map[string][]string{"Retry-After": {"2"}, "X-Should-Retry": {"true"}}}
+	got := fault.Classify(answered)
+	assert.Equal(t, 2*time.Second, got.RetryAfter, "the response says more than an error of before")
+	assert.True(t, got.Retryable)
+}

@@ -49,26 +49,16 @@ func statusOf(err error) int {
 	return status
 }
 
-// classed are the typed errors of this package, and all types that embed one.
-type classed interface {
-	error
-	classOf() Class
-}
-
-func (*ToolValidationError) classOf() Class   { return ToolValidation }
-func (*StructuredOutputError) classOf() Class { return StructuredOutput }
-func (*ReducerError) classOf() Class          { return Reducer }
-func (e *ProviderError) classOf() Class       { return e.Class }
-
-// ownClass returns the class of a typed error of this package, or "".
-func ownClass(err error) (class Class) {
+// ownFailure returns the failure of the first error in a chain whose type tells a class; zero if there is
+// none.
+func ownFailure(err error) (own Failure) {
 	chain.Has(err, func(e error) bool {
-		if e, ok := e.(classed); ok {
-			class = e.classOf()
+		if f, typed := typedFailure(e); typed && f.Class != "" {
+			own = f
 		}
-		return class != ""
+		return own.Class != ""
 	})
-	return class
+	return own
 }
 
 // contextClass distinguishes a caller who cancelled from a caller whose time is up. Timeouts of clients and

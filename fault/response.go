@@ -46,10 +46,11 @@ type Verdict struct {
 	Class Class
 	Plane Plane
 	// Retryable says whether another try may help. It is that of the class, unless the server said outright
-	// what to do (x-should-retry; on the transport plane only), or all that is known is a document's name of
-	// a correction class, which documents do not retry.
+	// what to do (x-should-retry, or a Go error that is final; on the transport plane only), or all that is
+	// known is a document's name of a correction class, which documents do not retry.
 	Retryable bool
-	// RetryAfter is the wait that the server asked for, in a header or its body. It is valid if Asked is set.
+	// RetryAfter is the wait that the server asked for, in a header, its body or the Go error. It is valid if
+	// Asked is set.
 	RetryAfter time.Duration
 	Asked      bool
 	// Message is the provider's sentence on one line, for operators only.

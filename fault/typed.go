@@ -65,8 +65,8 @@ func TypedFailure(err error) (f Failure) {
 // typedClass classifies by types, codes and status.
 func (e *evidence) typedClass() Class {
 	named := e.byCodeOrStatus()
-	if c := ownClass(e.err); c != "" {
-		return c
+	if own := ownFailure(e.err); own.Class != "" {
+		return own.Class
 	}
 	if c := contextClass(e.err); c != "" && e.status < 400 {
 		return c

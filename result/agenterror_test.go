@@ -179,3 +179,10 @@ func TestAgentErrorRefused(t *testing.T) {
 	refused(t, result.AgentResponse, `{"success":false,"error":"TIMEOUT","metadata":{"retryAfter":1e300}}`, `metadata/retryAfter: expected number of seconds, 0 or more and at most 366 days, got 1e300`)
 	refused(t, result.AgentResponse, `{"success":false,"error":"TIMEOUT","message":3}`, `message: expected string, got 3`)
 }
+
+func TestAnErrorThatKnowsItsFailureKeepsItsWaitAndThatItIsFinal(t *testing.T) {
+	r := result.FromError[int](&fault.TransportError{Class: fault.RateLimit, RetryAfter: 9 * time.Second, Final: true})
+	assert.Equal(t, fault.RateLimit, r.Error.Class)
+	assert.False(t, r.Retryable())
+	assert.Equal(t, ratelimit.State{RetryAfter: ratelimit.In(9 * time.Second)}, r.RateLimit)
+}

@@ -144,8 +144,8 @@ func limits(r fault.Response, v fault.Verdict) ratelimit.State {
 		Provider: r.Provider, Headers: r.Headers, Body: r.Body, At: r.Now,
 		RetryAfter: ratelimit.Span{Duration: v.RetryAfter, Known: v.Asked},
 	}.Limits()
-	if !s.RetryAfter.Known && len(s.Windows)+len(s.Ignored) == 0 {
-		return ratelimit.State{}
+	if len(s.Windows) == 0 {
+		s.Windows = nil
 	}
 	if len(s.Ignored) == 0 {
 		s.Ignored = nil
