@@ -185,12 +185,19 @@ func (r *Run) wait(ctx context.Context) {
 	r.fed(r.runner.Woke(r.at))
 }
 
-// classified returns the error of a model with its class.
+// classified returns the error of a model, with the class that Classify gives it. It is not asked about errors
+// of the core's own types.
 func (r *Run) classified(err error) error {
 	if err == nil || r.cfg.Classify == nil {
 		return err
 	}
-	if f := r.failure(err); f.Failed() {
+	bounded := fault.Bounded(err)
+	_, isCall := errors.AsType[*fault.ToolValidationError](bounded)
+	_, isAnswer := errors.AsType[*fault.StructuredOutputError](bounded)
+	if isCall || isAnswer {
+		return err
+	}
+	if f := r.cfg.Classify(bounded); f.Failed() {
 		return &classifiedError{err, f}
 	}
 	return err
@@ -219,32 +226,6 @@ func (r *Run) toolError(out tool.Outcome, told bool) error {
 		return out.Err
 	}
 	return &classifiedError{out.Err, f}
-}
-
-// failure classifies an error. It is zero for errors of the core's own types.
-func (r *Run) failure(err error) fault.Failure {
-	err = fault.Bounded(err)
-	if _, ok := errors.AsType[*fault.ToolValidationError](err); ok {
-		return fault.Failure{}
-	}
-	if _, ok := errors.AsType[*fault.StructuredOutputError](err); ok {
-		return fault.Failure{}
-	}
-	if r.cfg.Classify != nil {
-		if f := r.cfg.Classify(err); f.Failed() {
-			return f
-		}
-	}
-	if e, ok := errors.AsType[failing](err); ok {
-		return e.Failure()
-	}
-	return fault.Classify(fault.Response{Err: err}).Failure()
-}
-
-// failing is an error that knows its class.
-type failing interface {
-	error
-	Failure() fault.Failure
 }
 
 type classifiedError struct {
