@@ -7,6 +7,13 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
+// Event is something that happened, as data, for the reducers of a session.
+type Event struct {
+	Name string `json:"name" redact:"keep"`
+	// Payload is JSON; empty means null.
+	Payload json.RawMessage `json:"payload,omitempty" redact:"text"`
+}
+
 // Op is a [Change] of a named slice without its Go type. It is what the core and journals use. The zero value
 // is invalid. Treat Values as read-only.
 type Op struct {

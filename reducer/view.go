@@ -2,11 +2,6 @@ package reducer
 
 import "iter"
 
-// Func is a reducer: it takes the values of its slice and one event, and returns a change of the slice, or an
-// error that says why the event is refused. It must be pure and must not write to the view's values or the
-// event. It may be called for events that are never applied (a what-if). To change nothing, return [None].
-type Func[T, E any] func(View[T], E) (Change[T], error)
-
 // Source has the values of a [View] by index, the oldest at 0.
 type Source[T any] interface {
 	// Len returns the number of values.

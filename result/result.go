@@ -6,6 +6,16 @@ import (
 	"github.com/retake-go/retake/fault"
 )
 
+// Status says how far a result is. The zero value is invalid.
+type Status string
+
+// The statuses, as result envelopes write them.
+const (
+	StatusSuccess    Status = "success"
+	StatusError      Status = "error"
+	StatusInProgress Status = "in-progress"
+)
+
 // Result is the outcome of a run: data, an error, or work in progress. The zero value is invalid. As JSON it
 // has the form of the result envelope; [Encode] and [Decode] know the others.
 //

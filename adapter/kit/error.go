@@ -1,23 +1,15 @@
 package kit
 
 import (
-	"bytes"
 	"cmp"
-	"compress/gzip"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
-	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/ratelimit"
 )
 
@@ -106,130 +98,6 @@ type timedOut struct{}
 func (timedOut) Error() string   { return "the client's own time limit for a request has passed" }
 func (timedOut) Timeout() bool   { return true }
 func (timedOut) Temporary() bool { return true }
-
-// Head is the part of a response before its body. Status 0 means that none came.
-type Head struct {
-	// Provider is the name in errors. Known is the name in packages fault and ratelimit; empty is
-	// Provider. Model is the model that was asked.
-	Provider, Known, Model string
-	// Key is the API key of the request, which must be in no error.
-	Key    string
-	Status int
-	Header http.Header
-	// At is the time of the response: see receivedAt.
-	At time.Time
-	// Host and Port are the address that answered, or was asked if none did.
-	Host string
-	Port int
-	// Refusal is the body of a failed response, and Form what that of a good one is: see [Head.Send].
-	Refusal []byte
-	Form    Form
-}
-
-// Send sends a request by next, which may be a client, a transport or the next middleware of an SDK, and
-// records its response. The body of a failed one is read, within [maxRefusal], and can be read again. That of
-// a good one is bounded by [maxReply] and begins at its first character; Form says what it is. A response
-// from elsewhere than was asked is an error. The caller closes the body, also of a failed response.
-func (h *Head) Send(
-	r *http.Request, next func(*http.Request) (*http.Response, error),
-) (*http.Response, error) {
-	h.Key = cmp.Or(h.Key, keyOf(r.Header))
-	h.Host, h.Port = addressOf(r.URL)
-	resp, err := next(r)
-	if err != nil {
-		return resp, err
-	}
-	h.came(resp)
-	if err := elsewhere(r, resp); err != nil {
-		resp.Body.Close()
-		return nil, err
-	}
-	if h.Status < http.StatusBadRequest {
-		h.Form, resp.Body = Sniff(boundedBody(resp.Body))
-		return resp, nil
-	}
-	h.Refusal, _ = io.ReadAll(io.LimitReader(resp.Body, maxRefusal)) // what came before it broke will do
-	resp.Body.Close()
-	resp.Body = io.NopCloser(bytes.NewReader(h.Refusal))
-	return resp, nil
-}
-
-// Post posts JSON to an address by [Head.Send], once, with Key as a bearer token if there is one. accept is
-// what it asks for; empty is JSON. A response that is no success is an error: Head has what it said.
-func (h *Head) Post(
-	ctx context.Context, client *http.Client, address, accept string, body []byte,
-) (*http.Response, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Accept", cmp.Or(accept, "application/json"))
-	if h.Key != "" {
-		r.Header.Set("Authorization", "Bearer "+h.Key)
-	}
-	resp, err := h.Send(r, client.Do)
-	if err == nil && h.Status >= http.StatusMultipleChoices {
-		resp.Body.Close()
-		return nil, fmt.Errorf("the server answered %d", h.Status)
-	}
-	return resp, err
-}
-
-// came records a response and passes it to the watcher of its request ([ratelimit.Watch]). nil means none.
-func (h *Head) came(resp *http.Response) {
-	if resp == nil {
-		return
-	}
-	h.Status, h.Header, h.At = resp.StatusCode, resp.Header, receivedAt(resp.Header, time.Now())
-	if resp.Request != nil {
-		h.Host, h.Port = addressOf(resp.Request.URL)
-		ratelimit.Tell(resp.Request.Context(), ratelimit.Response{
-			Provider: h.known(), Model: h.Model, Status: h.Status, Headers: h.Header, At: h.At,
-		})
-	}
-}
-
-// Source returns where a reply came from. id and finish are the provider's words. Beside an error they are
-// empty.
-func (h *Head) Source(id, finish string) message.Source {
-	return message.Source{ID: word(id), Finish: word(finish), Host: h.Host, Port: h.Port}
-}
-
-// addressOf returns the host and the port of an address.
-func addressOf(u *url.URL) (host string, port int) {
-	if u == nil {
-		return "", 0
-	}
-	given := cmp.Or(u.Port(), strings.TrimPrefix(ports[strings.ToLower(u.Scheme)], ":"))
-	port, _ = strconv.Atoi(given) // a server answered there
-	return u.Hostname(), port
-}
-
-func (h *Head) known() string { return cmp.Or(h.Known, h.Provider) }
-
-// Limits returns the rate limits of a response, from its headers and the body of a failed one.
-func (h *Head) Limits(body []byte) ratelimit.State {
-	if h.Status == 0 {
-		return ratelimit.State{}
-	}
-	return ratelimit.Response{Provider: h.known(), Headers: h.Header, Body: body, At: h.At}.Limits()
-}
-
-// requestHeaders are the headers with the id of a request, in order of preference.
-var requestHeaders = [...]string{"Request-Id", "X-Request-Id", "Apim-Request-Id", "X-Goog-Request-Id",
-	"X-Amzn-Requestid", "X-Generation-Id", "Mistral-Correlation-Id", "X-Ds-Trace-Id", "Cf-Ray"}
-
-// RequestID returns the id of the request in the logs of the provider, or of a gateway; empty if there is
-// none.
-func (h *Head) RequestID() string {
-	for _, name := range requestHeaders {
-		if id := word(Redact(h.Header.Get(name), h.Key)); id != "" {
-			return id
-		}
-	}
-	return ""
-}
 
 // Trouble describes why a request failed.
 type Trouble struct {
@@ -385,56 +253,4 @@ func (h *Head) why(cause error, said saidError) string {
 		return cmp.Or(strings.ToLower(http.StatusText(h.Status)), "unknown status")
 	}
 	return whyOf(cause)
-}
-
-// Bounds on what is read of a response, in bytes.
-const (
-	maxReply   = 64 << 20
-	maxRefusal = 1 << 20
-)
-
-// MaxEvents bounds the events of a stream, or the values in place of them.
-const MaxEvents = 1 << 20
-
-// ErrTooMany is a stream of more than [MaxEvents] events.
-var ErrTooMany error = &UnreadableError{fmt.Sprintf("more than %d events", MaxEvents)}
-
-// ReadWhole reads a JSON body to its end, without a mark of a stream's end after it. A truncated or empty
-// body is [ErrEnded].
-func ReadWhole(body io.Reader) ([]byte, error) {
-	raw, err := io.ReadAll(body)
-	if err != nil {
-		return raw, err
-	}
-	begins := bytes.TrimLeft(raw, blank)
-	value, rest := begins[:extent(begins)], begins[extent(begins):]
-	switch {
-	case !json.Valid(value):
-		if cut(raw) {
-			return raw, ErrEnded
-		}
-	case slices.Contains(doneMarks, string(bytes.TrimSpace(rest))):
-		return value, nil
-	}
-	return raw, nil
-}
-
-// boundedBody returns a body that fails with an [UnreadableError] beyond [maxReply]. SDKs read without a
-// bound.
-func boundedBody(body io.ReadCloser) io.ReadCloser { return &bounded{body, maxReply} }
-
-type bounded struct {
-	io.ReadCloser
-	left int
-}
-
-func (b *bounded) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p[:min(len(p), b.left+1)])
-	if b.left -= n; b.left < 0 {
-		return 0, &UnreadableError{fmt.Sprintf("more than %d MiB", maxReply>>20)}
-	}
-	if errors.Is(err, gzip.ErrHeader) {
-		return 0, &UnreadableError{"no gzip, though its head says so"}
-	}
-	return n, err
 }
