@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -90,8 +91,11 @@ func TestHalvesOfSurrogatePairs(t *testing.T) {
 
 func TestACorpusThatBreaksOff(t *testing.T) {
 	broken := errors.New("the disk is gone")
-	for _, err := range corpus.Read("corpus", iotest.ErrReader(broken)) {
-		require.ErrorIs(t, err, broken)
+	for _, begun := range []string{"", lisbon[:50], lisbon} {
+		in := io.MultiReader(strings.NewReader(begun), iotest.ErrReader(broken))
+		for _, err := range corpus.Read("corpus", in) {
+			require.ErrorIs(t, err, broken, "not of the half of a line that was read")
+		}
 	}
 }
 

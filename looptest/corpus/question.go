@@ -70,7 +70,7 @@ func Read(name string, in io.Reader) iter.Seq2[Question, error] {
 		lines := bufio.NewScanner(in)
 		lines.Buffer(nil, maxLine)
 		number, places := 0, map[string]int{}
-		for lines.Scan() {
+		for lines.Scan() && lines.Err() == nil { // where the input breaks off, the last line may be half of one
 			number++
 			if len(bytes.TrimSpace(lines.Bytes())) == 0 {
 				continue
