@@ -32,9 +32,10 @@ With -seed the waits are those of loop.Do without a session. Without it they are
 always uses jitter: it draws it from its seed, or else from the id of its session. Each wait lies between min
 and max for any seed. Deadlines and the waits that servers ask for (retry-after) are not taken into account.
 
-In a file with layers, a -code of the transport plane uses the layer "transport" if there is one. Any other
-code uses "global", and the layer of -tool on top of it. A note on standard error says so if the policy does
-not retry CODE, or if its max_total_delay ends the attempts earlier.
+In a file with layers, a -code of the transport plane uses the layer "transport" and that of -tool under
+"tool_transport", if there is one of them. Any other code uses "global", and the layer of -tool under "tools"
+on top of it. A note on standard error says so if the policy does not retry CODE, or if its max_total_delay
+ends the attempts earlier.
 
 JSON: {"policy", "seed", "delays": [{"attempt", "delay_ms", "min_ms", "max_ms"}, ...], "total_ms"}. "seed" is
 absent without -seed. Milliseconds are exact decimals.`,
@@ -135,8 +136,8 @@ func (d *delays) resolve(from policies) (
 	if class, err = d.class(p); err != nil || isPreset || class.Plane() != fault.Transport {
 		return p, class, plane, err
 	}
-	if !set.Transport.IsZero() {
-		p = set.Policy(policy.Target{Plane: fault.Transport})
+	if _, own := set.ToolTransport[d.Tool]; own || !set.Transport.IsZero() {
+		p = set.Policy(policy.Target{Plane: fault.Transport, Tool: d.Tool})
 	}
 	return p, class, fault.Transport, nil
 }
