@@ -37,8 +37,8 @@ func Presets() []string {
 
 // Preset returns the named policy, a new value each time:
 //
-//	correction       3 attempts at once, the default of the correction plane; see [Correction]
-//	transport        1 s doubled up to 10 s, then ±25 %, 4 attempts, the default of the transport plane; see [Transport]
+//	correction       3 attempts at once, the default of the correction plane
+//	transport        1 s doubled up to 10 s, then ±25 %, 4 attempts, the default of the transport plane
 //	result-envelope  a base per class, doubled up to 30 s, no jitter; 5 attempts
 //	rate-limit       2, 8, 16, 35 s ±10 %; a longer wait of the server is waited exactly; 5 attempts
 //	provider         1 s doubled up to 10 s, then ±20 %; a wait of the server replaces it exactly; 4 attempts

@@ -72,8 +72,10 @@ func CrashEverywhere() Option { return way(func(sc *story) { sc.crashes = true }
 //	                    happens in every good round is not shown
 //	outcome TOOL        what its next runs do: result JSON, emit EVENT JSON, progress JSON, "ask again:
 //	                    POINTER RULE EXPECTED", "fail: TEXT", "error: TEXT", "fault: CLASS retry-after=2s",
-//	                    "no answer"; without one, {"ok":true}. A tool of the program (With) that has outcomes
-//	                    does not run once they are used up; "itself" lets it run once
+//	                    "class: CLASS POINTER RULE EXPECTED" (a class of your own), "later: WHY after=2s" (it
+//	                    did nothing and wants to be called again), "unknown" (nobody knows what it did), "no
+//	                    answer"; without one, {"ok":true}. A tool of the program (With) that has outcomes does
+//	                    not run once they are used up; "itself" lets it run once
 //	fault CLASS         the model call or try fails: retry-after=2s, final (the server says that no retry
 //	                    helps), the response's headers in the body; of the correction plane: tool=NAME, issues
 //	                    in the body
