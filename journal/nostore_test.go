@@ -1,6 +1,7 @@
 package journal_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -51,3 +52,13 @@ func TestNoStoreIsAnErrorAndNoPanic(t *testing.T) {
 	}
 	assert.Equal(t, 2, errs)
 }
+
+// A store of one's own that forgets its log is named, too.
+func TestAStoreThatReturnsNoLogIsAnError(t *testing.T) {
+	_, err := journal.Open(t.Context(), forgetful{}, "order-42", journal.Settings{})
+	require.EqualError(t, err, `opening the journal of session "order-42": the store returned neither a log nor an error`)
+}
+
+type forgetful struct{ journal.Store }
+
+func (forgetful) Open(context.Context, string) (journal.Log, error) { return nil, nil }

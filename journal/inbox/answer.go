@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/retake-go/retake/fault"
@@ -82,17 +81,12 @@ func formFault(f *journal.Fold, answer *machine.Response) error {
 	if err != nil {
 		return nil // none is recorded: the tool will say
 	}
-	misfit := &machine.AnswerError{Question: answer.Question, Err: machine.ErrMisfit,
-		Issues: fault.SortIssues(form.Check(answer.Arguments))}
-	var why []string
-	for _, i := range misfit.Issues {
-		why = append(why, i.String())
-	}
-	if len(why) == 0 {
+	issues := fault.SortIssues(form.Check(answer.Arguments))
+	if len(issues) == 0 {
 		return nil
 	}
-	misfit.Why = "arguments: " + strings.Join(why, "; ")
-	return misfit
+	return &machine.AnswerError{Question: answer.Question, Err: machine.ErrMisfit,
+		Why: "arguments: the tool refuses them", Issues: issues}
 }
 
 // stands reports an error if the run has gone on while an answer was put, with another answer or with none.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/policy"
 )
 
@@ -113,6 +114,9 @@ func (e *AnswerError) Error() string {
 	text := fmt.Sprintf("answer to %.80q: %v", e.Question, e.Err)
 	if e.Why != "" {
 		text += ": " + e.Why
+	}
+	if len(e.Issues) > 0 {
+		text += ": " + canon.Visible(several.Joined(e.Issues))
 	}
 	return text
 }

@@ -232,7 +232,7 @@ func TestAPersonsAnswerIsJudged(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, st.Asks(), 1)
 	for arguments, want := range map[string]string{
-		`{"nights":3}`: "", `{"nights":1}`: "the tool refuses them", `{"nights":2}`: "panic: password=",
+		`{"nights":3}`: "", `{"nights":1}`: "arguments: the tool refuses them: nights: ", `{"nights":2}`: "panic: password=",
 	} {
 		answer := machine.Response{Question: st.Asks()[0].ID, Verdict: machine.Approve, Arguments: []byte(arguments)}
 		j := usercode.Judge(st, tools, looptest.Epoch, answer)
@@ -243,7 +243,7 @@ func TestAPersonsAnswerIsJudged(t *testing.T) {
 		}
 		assert.Nil(t, j.Event, arguments)
 		require.ErrorIs(t, j.Refused, machine.ErrMisfit)
-		assert.Contains(t, j.Refused.Why, want)
+		assert.Contains(t, j.Refused.Error(), want)
 		assert.NotContains(t, j.Refused.Error(), "correct-horse-7")
 	}
 }
