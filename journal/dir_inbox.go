@@ -70,12 +70,12 @@ func (d Dir) link(on *disk, session, name string, text []byte) error {
 	if err := on.makeAll(string(d), 0o700); err != nil {
 		return err
 	}
-	in, err := d.openInbox(inboxOf(session), true)
+	in, err := d.openInbox(on, inboxOf(session), true)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	if err := in.sweep(on); err != nil {
+	if err := in.sweep(); err != nil {
 		return err
 	}
 	names, err := in.entries(itemSuffix)
@@ -86,10 +86,10 @@ func (d Dir) link(on *disk, session, name string, text []byte) error {
 		return ErrInboxFull
 	}
 	made := name + "." + rand.Text() + temporary
-	if err = in.write(on, made, text); err == nil {
+	if err = in.write(made, text); err == nil {
 		err = on.link(in.Root, made, name)
 	}
-	gone := in.removeFile(on, made)
+	gone := in.removeFile(made)
 	for ; err == nil && len(unsynced) > 0; unsynced = unsynced[1:] {
 		err = unlessGone(on.syncFolder(unsynced[0])) // the item may have been taken, and its inbox removed
 	}
@@ -103,11 +103,14 @@ func (d Dir) link(on *disk, session, name string, text []byte) error {
 	return &AnsweredError{Session: session, First: first}
 }
 
-// inbox is the folder of a session's inbox. Links that lead out of it are refused.
-type inbox struct{ *os.Root }
+// inbox is the folder of a session's inbox on a disk. Links that lead out of it are refused.
+type inbox struct {
+	*os.Root
+	on *disk
+}
 
 // openInbox opens the folder of an inbox. Without create it must exist.
-func (d Dir) openInbox(folder string, create bool) (inbox, error) {
+func (d Dir) openInbox(on *disk, folder string, create bool) (inbox, error) {
 	root, err := d.root()
 	if err != nil {
 		return inbox{}, err
@@ -119,29 +122,27 @@ func (d Dir) openInbox(folder string, create bool) (inbox, error) {
 		}
 	}
 	in, err := root.OpenRoot(folder)
-	return inbox{in}, err
+	return inbox{in, on}, err
 }
 
 // write writes a new file durably, locked so that it is not swept.
-func (in inbox) write(on *disk, name string, text []byte) error {
+func (in inbox) write(name string, text []byte) error {
 	f, err := in.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	if err = on.lock(f); err != nil {
+	if err = in.on.lock(f); err != nil {
 		return err
 	}
 	if _, err = f.Write(text); err != nil {
 		return err
 	}
-	return on.sync(f)
+	return in.on.sync(f)
 }
 
 // removeFile removes a file that may be gone already.
-func (in inbox) removeFile(on *disk, name string) error {
-	return unlessGone(on.remove(in.Root, name))
-}
+func (in inbox) removeFile(name string) error { return unlessGone(in.on.remove(in.Root, name)) }
 
 // unlessGone is an error of the file system, but nil where there is no such file.
 func unlessGone(err error) error {
@@ -170,20 +171,20 @@ func (in inbox) entries(ending string) (names []string, err error) {
 }
 
 // sweep removes the files of processes that died while they put an item: nobody locks them.
-func (in inbox) sweep(on *disk) error {
+func (in inbox) sweep() error {
 	names, err := in.entries(temporary)
 	for _, name := range names {
 		if err == nil {
-			err = in.sweepOne(on, name)
+			err = in.sweepOne(name)
 		}
 	}
 	return err
 }
 
-func (in inbox) sweepOne(on *disk, name string) error {
+func (in inbox) sweepOne(name string) error {
 	f, err := in.OpenFile(name, os.O_RDWR, 0)
 	if err == nil {
-		err = errors.Join(on.lock(f), f.Close())
+		err = errors.Join(in.on.lock(f), f.Close())
 	}
 	switch {
 	case errors.Is(err, errLocked):
@@ -191,7 +192,7 @@ func (in inbox) sweepOne(on *disk, name string) error {
 	case err != nil:
 		return unlessGone(err)
 	}
-	return in.removeFile(on, name)
+	return in.removeFile(name)
 }
 
 // read reads an item.
@@ -236,7 +237,7 @@ const maxRead = 2 * MaxItems
 // eachItem calls use for every item in a folder until it returns false. It skips items that are removed
 // meanwhile; those that cannot be read are errors, which are joined.
 func (d Dir) eachItem(ctx context.Context, folder string, use func(session string, i Item) bool) error {
-	in, err := d.openInbox(folder, false)
+	in, err := d.openInbox(&systemDisk, folder, false)
 	if err != nil {
 		return unlessGone(err)
 	}
@@ -271,12 +272,12 @@ func (d Dir) Remove(_ context.Context, session string, item Item) error {
 }
 
 func (d Dir) removeOn(on *disk, session string, item Item) error {
-	in, err := d.openInbox(inboxOf(session), false)
+	in, err := d.openInbox(on, inboxOf(session), false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err == nil {
-		err = errors.Join(in.removeFile(on, itemName(item)), in.Close(), d.sweepInbox(on, session))
+		err = errors.Join(in.removeFile(itemName(item)), in.Close(), d.sweepInbox(on, session))
 	}
 	if err != nil {
 		return fmt.Errorf("journal: removing an item from the inbox of session %q: %w", session, err)

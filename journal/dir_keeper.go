@@ -155,9 +155,9 @@ func (l *file) delete() error {
 
 // sweepInbox removes what dead processes left in an inbox, and the inbox if it is empty.
 func (d Dir) sweepInbox(on *disk, session string) error {
-	in, err := d.openInbox(inboxOf(session), false)
+	in, err := d.openInbox(on, inboxOf(session), false)
 	if err == nil {
-		err = errors.Join(in.sweep(on), in.Close())
+		err = errors.Join(in.sweep(), in.Close())
 	} else {
 		err = unlessGone(err) // a process may have died before it removed the folder of all inboxes
 	}

@@ -325,12 +325,12 @@ func TestAnInboxIsLeftToWhoeverTakesTheLastItem(t *testing.T) {
 func TestAnInboxThatIsRemovedMeanwhileIsEmpty(t *testing.T) {
 	d := Dir(t.TempDir())
 	require.NoError(t, d.Put(t.Context(), "order-42", answerTo("q1")))
-	in, err := d.openInbox(inboxOf("order-42"), false)
+	in, err := d.openInbox(&systemDisk, inboxOf("order-42"), false)
 	require.NoError(t, err)
 	defer in.Close()
 	require.NoError(t, d.Remove(t.Context(), "order-42", answerTo("q1")))
 	names, err := in.entries(itemSuffix)
 	require.NoError(t, err)
 	require.Empty(t, names)
-	require.NoError(t, in.sweep(&systemDisk))
+	require.NoError(t, in.sweep())
 }
