@@ -51,6 +51,7 @@ func (d Dir) stats(ctx context.Context, known []Stat, check func(name string, s 
 		if !strings.HasSuffix(e.Name(), suffix) || !e.Type().IsRegular() {
 			continue
 		}
+		var err error
 		stat, is := were[e.Name()]
 		if !is || !stat.isOf(e) {
 			stat, err = statOf(filepath.Join(string(d), e.Name()), lines)

@@ -69,3 +69,21 @@ func TestALinkThatLeadsOutOfAFolderIsNamed(t *testing.T) {
 	_, err = dir.Peek(t.Context(), theSession)
 	require.ErrorContains(t, err, " is a link, and none leads out of its folder")
 }
+
+// A file that cannot be read hides no other one, known or not.
+func TestAFileThatCannotBeReadHidesNoOther(t *testing.T) {
+	dir := journal.Dir(t.TempDir())
+	for _, id := range []string{"a", "b", "c"} {
+		_, err := journaltest.Drive(dir, id, func(string) {})
+		require.NoError(t, err)
+	}
+	all, err := dir.Stats(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(string(dir), "a.jsonl"), []byte("spoilt\n"), 0o600))
+	for _, known := range [][]journal.Stat{nil, all} {
+		left, err := dir.Stats(t.Context(), known...)
+		require.ErrorContains(t, err, "a.jsonl: journal: line 1")
+		assert.NotContains(t, err.Error(), "b.jsonl")
+		assert.Equal(t, all[1:], left)
+	}
+}
