@@ -63,9 +63,10 @@ func FileName(session string) string {
 // unescaped are what a query writes in another way than the name of a file.
 var unescaped = strings.NewReplacer("+", "%20", "~", "%7E")
 
-// List implements [Store]. It leaves out files without a complete line, which have no session yet.
+// List implements [Store]. It leaves out files without a complete line, which have no session yet, and those
+// whose name is not that of their session, such as a copy.
 func (d Dir) List(ctx context.Context) ([]string, error) {
-	all, err := d.stats(ctx, nil, func(string, Stat) error { return nil })
+	all, _, err := d.stats(ctx, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -18,35 +18,31 @@ import (
 // are known and have not changed are not opened. A folder that is not there has no sessions, but it is
 // an error if some of it are known.
 func (d Dir) Stats(ctx context.Context, known ...Stat) ([]Stat, error) {
-	return d.stats(ctx, known, func(name string, s Stat) error {
-		if want := FileName(s.Session); name != want {
-			return fmt.Errorf("it is the journal of session %q, whose file is called %s", s.Session, want)
-		}
-		return nil
-	})
+	all, misnamed, err := d.stats(ctx, known)
+	return all, errors.Join(misnamed, err)
 }
 
-// stats looks at all files that have a session, and leaves out those for which check returns an error.
-func (d Dir) stats(ctx context.Context, known []Stat, check func(name string, s Stat) error) ([]Stat, error) {
+// stats looks at all files that have a session. An error for files of other names than those of their sessions
+// is apart.
+func (d Dir) stats(ctx context.Context, known []Stat) (all []Stat, misnamed, err error) {
 	if err := d.named(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	entries, err := os.ReadDir(string(d))
 	if errors.Is(err, fs.ErrNotExist) && len(known) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var all []Stat
-	var bad []error
+	var other, bad []error
 	lines, were := newLineReader(nil), make(map[string]Stat, len(known))
 	for _, s := range known {
 		were[FileName(s.Session)] = s
 	}
 	for _, e := range entries {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if !strings.HasSuffix(e.Name(), suffix) || !e.Type().IsRegular() {
 			continue
@@ -55,20 +51,21 @@ func (d Dir) stats(ctx context.Context, known []Stat, check func(name string, s 
 		stat, is := were[e.Name()]
 		if !is || !stat.isOf(e) {
 			stat, err = statOf(filepath.Join(string(d), e.Name()), lines)
-			if err == nil && stat.Session != "" {
-				err = check(e.Name(), stat)
-			}
 		}
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // it was deleted meanwhile
 		case err != nil:
 			bad = append(bad, fmt.Errorf("%s: %w", e.Name(), err))
-		case stat.Session != "":
+		case stat.Session == "":
+		case e.Name() != FileName(stat.Session):
+			other = append(other, fmt.Errorf("%s: it is the journal of session %q, whose file is called %s", e.Name(),
+				stat.Session, FileName(stat.Session)))
+		default:
 			all = append(all, stat)
 		}
 	}
 	slices.SortFunc(all, func(a, b Stat) int { return strings.Compare(a.Session, b.Session) })
-	return all, errors.Join(bad...)
+	return all, errors.Join(other...), errors.Join(bad...)
 }
 
 // isOf reports whether a file has not changed since.

@@ -70,6 +70,21 @@ func TestALinkThatLeadsOutOfAFolderIsNamed(t *testing.T) {
 	require.ErrorContains(t, err, " is a link, and none leads out of its folder")
 }
 
+// A copy of a journal under another name is no second journal of its session: nobody opens it.
+func TestACopyOfAJournalIsNotListed(t *testing.T) {
+	dir := journal.Dir(t.TempDir())
+	_, err := journaltest.Drive(dir, "order-42", func(string) {})
+	require.NoError(t, err)
+	text, err := os.ReadFile(filepath.Join(string(dir), journal.FileName("order-42")))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(string(dir), "order-42 of yesterday.jsonl"), text, 0o600))
+	ids, err := dir.List(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, []string{"order-42"}, ids)
+	_, err = dir.Stats(t.Context())
+	require.ErrorContains(t, err, `order-42 of yesterday.jsonl: it is the journal of session "order-42", whose file is called order-42.jsonl`)
+}
+
 // A file that cannot be read hides no other one, known or not.
 func TestAFileThatCannotBeReadHidesNoOther(t *testing.T) {
 	dir := journal.Dir(t.TempDir())
