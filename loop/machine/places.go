@@ -105,10 +105,10 @@ func (s *step) place(c *BatchCall) {
 }
 
 // doubtOf returns the call in doubt with a key, or nil.
-func (s *step) doubtOf(key string) *doubt {
-	for n := range s.InDoubt {
-		if s.InDoubt[n].Key == key {
-			return &s.InDoubt[n]
+func (st *State) doubtOf(key string) *doubt {
+	for n := range st.InDoubt {
+		if st.InDoubt[n].Key == key {
+			return &st.InDoubt[n]
 		}
 	}
 	return nil

@@ -186,18 +186,18 @@ func (st *State) responseFault(r *Response, at time.Time) error {
 // successes of its tool, or equals a call with a result, and the policy does not run such calls. It returns
 // "" if it may.
 func (st *State) changeFault(a *Ask, r *Response) string {
-	p := st.PolicyOf(policy.Target{Tool: a.Tool})
-	c := st.Batch.Calls[a.Index].Call
-	if a.Kind == AskExhausted {
+	arguments, _ := canon.JSON(r.Arguments) // a person writes them in any form; what is no JSON equals no call
+	c, now := st.Batch.Calls[a.Index], exact(arguments, r.Exact)
+	if st.repeatedDoubt(c.Tool, now, 0) != nil {
+		return "" // it has the place of the call in doubt
+	}
+	if a.Kind == AskExhausted || st.doubtOf(c.Key) != nil { // it has no place of its own yet
 		if i := st.beyond(c.Tool, 0); i != nil {
 			return "as many calls of the tool as are allowed have succeeded, or could succeed: " + i.Expected
 		}
 	}
-	mode := p.EqualCalls
-	if mode == policy.EqualRun {
-		return ""
-	}
-	if st.made(c.Tool, exact(r.Arguments, r.Exact)) != nil {
+	mode := st.PolicyOf(policy.Target{Tool: a.Tool}).EqualCalls
+	if mode != policy.EqualRun && st.made(c.Tool, now) != nil {
 		return fmt.Sprintf("the same call was made before in this run, and equal_calls is %s", mode)
 	}
 	return ""

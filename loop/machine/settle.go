@@ -220,7 +220,7 @@ func (s *step) rule(c *BatchCall, r *Response) error {
 	return nil
 }
 
-// change gives a call the arguments of an answer, and the key that they have.
+// change gives a call the arguments of an answer, and the key and place that they have.
 func (s *step) change(c *BatchCall, r *Response) {
 	was := c.exact()
 	c.Arguments, c.Identity, c.Exact = r.Arguments, r.Identity, r.Exact
@@ -234,7 +234,12 @@ func (s *step) change(c *BatchCall, r *Response) {
 			twins++
 		}
 	}
+	if s.doubtOf(c.Key) == nil {
+		s.giveBack(c)
+	}
+	c.Place, c.SessionPlace, c.Consumed = false, false, policy.Charge{}
 	s.setKey(c, twins, now)
+	s.place(c)
 	c.Changed = true
 }
 
