@@ -12,30 +12,45 @@ type Count struct {
 	N    int    `json:"n"`
 }
 
-// Successes returns the number of calls of a tool that count under its cap for the session
-// ([policy.RetryPolicy].MaxSessionSuccesses). Calls are only counted while the tool has a cap.
-func (s State) Successes(tool string) int {
-	if at, there := s.count(tool); there {
-		return s.successes[at].N
+// Counts are counts of tools, sorted by tool; none is 0. The zero value is empty and ready to use.
+type Counts []Count
+
+// Of returns the count of a tool.
+func (c Counts) Of(tool string) int {
+	if at, there := c.place(tool); there {
+		return c[at].N
 	}
 	return 0
 }
 
-func (s State) count(tool string) (at int, there bool) {
-	return slices.BinarySearchFunc(s.successes, tool,
-		func(c Count, name string) int { return strings.Compare(c.Tool, name) })
+// Plus returns the counts with n added to that of a tool; c does not change. n may be negative; the sum is at
+// least 0.
+func (c Counts) Plus(tool string, n int) Counts {
+	at, there := c.place(tool)
+	all := slices.Clone(c)
+	if !there {
+		all = slices.Insert(all, at, Count{Tool: tool})
+	}
+	if all[at].N += n; all[at].N <= 0 {
+		all = slices.Delete(all, at, at+1)
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return all
 }
 
-// AddSuccesses returns s with n added to the successes of a tool. n may be negative; the sum is at least 0.
+func (c Counts) place(tool string) (at int, there bool) {
+	return slices.BinarySearchFunc(c, tool, func(c Count, name string) int { return strings.Compare(c.Tool, name) })
+}
+
+// Successes returns the number of calls of a tool that count under its cap for the session
+// ([policy.RetryPolicy].MaxSessionSuccesses). Calls are only counted while the tool has a cap.
+func (s State) Successes(tool string) int { return s.successes.Of(tool) }
+
+// AddSuccesses returns s with n added to the successes of a tool: see [Counts.Plus].
 func (s State) AddSuccesses(tool string, n int) State {
-	at, there := s.count(tool)
-	s.successes = slices.Clone(s.successes)
-	if !there {
-		s.successes = slices.Insert(s.successes, at, Count{Tool: tool})
-	}
-	if s.successes[at].N += n; s.successes[at].N <= 0 {
-		s.successes = slices.Delete(s.successes, at, at+1)
-	}
+	s.successes = s.successes.Plus(tool, n)
 	return s
 }
 

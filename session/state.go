@@ -25,7 +25,7 @@ type State struct {
 	reducerErrors seq.Log[fault.ReducerError]
 	charged       policy.Charge
 	runs          int
-	successes     []Count          // sorted by tool; read-only once part of a State
+	successes     Counts           // read-only once part of a State
 	approved      []string         // sorted; read-only once part of a State
 	maxReplies    map[string]int64 // read-only once part of a State
 }

@@ -69,14 +69,12 @@ type BatchCall struct {
 	callKept
 }
 
-// callKept are the fields of a [BatchCall] that only the machine reads.
+// callKept are the fields of a [BatchCall] that the machine reads, and engines in part.
 type callKept struct {
+	standing
 	// Waited is the sum of the call's transport waits so far.
 	Waited time.Duration `json:"waited_ns,omitempty"`
 	Status callStatus    `json:"status,omitempty"`
-	// Place and SessionPlace report that the call counts under the caps of its tool.
-	Place        bool `json:"place,omitempty"`
-	SessionPlace bool `json:"session_place,omitempty"`
 	// Approved reports that the call needs no further approval, Changed that a person changed its arguments,
 	// and Corrected that they did so after it was not accepted. Lost is set while a person is asked about the
 	// call because it is in doubt.
@@ -84,10 +82,6 @@ type callKept struct {
 	Changed   bool      `json:"changed,omitempty"`
 	Corrected bool      `json:"corrected,omitempty"`
 	Lost      *lostCall `json:"lost,omitempty"`
-	// First is the place of the call in doubt that this one repeats, if any: see [State.Child]. Consumed is
-	// what runs within the call consumed in earlier tries and in that call in doubt.
-	First    string        `json:"first,omitempty"`
-	Consumed policy.Charge `json:"consumed,omitzero"`
 	// Held reports that the call is a poll that came early, and waits.
 	Held bool `json:"held,omitempty"`
 	// Twin is the index, plus 1, of the equal call in the same reply; 0 if the equal call is of an earlier
@@ -100,6 +94,17 @@ type callKept struct {
 	Parts []message.Part `json:"parts,omitempty"`
 	// Final is the result if it is the answer of the run.
 	Final json.RawMessage `json:"final,omitempty"`
+}
+
+// standing is what a call has in its run beyond its reply. A call that repeats one in doubt has that of it.
+type standing struct {
+	// Place and SessionPlace report that the call counts under the caps of its tool.
+	Place        bool `json:"place,omitempty"`
+	SessionPlace bool `json:"session_place,omitempty"`
+	// First is the place of the call in doubt that this one repeats, if any: see [State.Child]. Consumed is
+	// what runs within the call consumed in earlier tries and in that call in doubt.
+	First    string        `json:"first,omitempty"`
+	Consumed policy.Charge `json:"consumed,omitzero"`
 }
 
 // Ended reports whether the call has its answer.

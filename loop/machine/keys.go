@@ -151,13 +151,3 @@ func (st *State) digestRequest() {
 	}
 	st.asked = sha256.Sum256(all)
 }
-
-// setKey sets the idempotency key of a call: that of the call in doubt that it repeats, or a new one. The
-// number of its action counts from the start of the run, so that the same run made again has the same keys.
-func (s *step) setKey(c *BatchCall, twins int, arguments []byte) {
-	if again := s.repeatedDoubt(c.Tool, arguments, twins); again != nil {
-		c.Key, c.First, c.Consumed = again.Key, again.First, again.Consumed
-		return
-	}
-	c.Key, c.First = s.idempotencyKey(s.open(c.Tool).Number-s.First, c.Tool, twins, arguments), ""
-}

@@ -162,12 +162,8 @@ type doubt struct {
 	CallRef
 	// Arguments are in the form of [exact].
 	Arguments json.RawMessage `json:"arguments"`
-	// Place and SessionPlace are those of [BatchCall].
-	Place        bool `json:"place,omitempty"`
-	SessionPlace bool `json:"session_place,omitempty"`
-	// First and Consumed are those of [BatchCall], but First is also set for a call that repeats none.
-	First    string        `json:"first,omitempty"`
-	Consumed policy.Charge `json:"consumed,omitzero"`
+	// standing is that of the call, but First is also set for one that repeats none.
+	standing
 }
 
 // CallRef names a call of a run.
@@ -214,10 +210,9 @@ func (s *step) addDoubt(c *BatchCall) {
 	if c.ReadOnly {
 		return
 	}
-	s.InDoubt = append(slices.Clip(s.InDoubt), doubt{
-		CallRef: c.ref(), Arguments: c.exact(), Place: c.Place, SessionPlace: c.SessionPlace,
-		First: s.placeOf(c), Consumed: c.Consumed,
-	})
+	d := doubt{CallRef: c.ref(), Arguments: c.exact(), standing: c.standing}
+	d.First = s.placeOf(c)
+	s.InDoubt = append(slices.Clip(s.InDoubt), d)
 }
 
 // closeDoubt removes a call that was in doubt and now has an outcome.

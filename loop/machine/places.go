@@ -2,14 +2,12 @@ package machine
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
-	"github.com/retake-go/retake/session"
 )
 
 // madeCall is a call of the run that has a result, of a tool whose equal calls are not run.
@@ -50,7 +48,7 @@ func (st *State) beyond(tool string, more int) *fault.Issue {
 		most, taken int
 		within      string
 	}{
-		{p.MaxSuccesses, countOf(st.kept.Places, tool), "a run"},
+		{p.MaxSuccesses, st.kept.Places.Of(tool), "a run"},
 		{p.MaxSessionSuccesses, st.Session.Successes(tool), "a session"},
 	} {
 		if limit.most != policy.Unlimited && limit.taken+more >= limit.most {
@@ -61,43 +59,17 @@ func (st *State) beyond(tool string, more int) *fault.Issue {
 	return nil
 }
 
-// countOf returns the number of calls of a tool that count under its caps.
-func countOf(all []session.Count, tool string) int {
-	if at, there := placeOf(all, tool); there {
-		return all[at].N
-	}
-	return 0
-}
-
-func placeOf(all []session.Count, tool string) (at int, there bool) {
-	return slices.BinarySearchFunc(all, tool,
-		func(c session.Count, name string) int { return strings.Compare(c.Tool, name) })
-}
-
-// addCount adds n to the count of a tool. It changes the slice.
-func addCount(all []session.Count, tool string, n int) []session.Count {
-	at, there := placeOf(all, tool)
-	if !there {
-		all = slices.Insert(all, at, session.Count{Tool: tool})
-	}
-	if all[at].N += n; all[at].N == 0 {
-		all = slices.Delete(all, at, at+1)
-	}
-	if len(all) == 0 {
-		return nil
-	}
-	return all
-}
-
-// place gives a call that is to be run its place under the caps of its tool. A call that repeats one in doubt
-// has the place of that call.
-func (s *step) place(c *BatchCall) {
-	if d := s.doubtOf(c.Key); d != nil {
-		c.Place, c.SessionPlace = d.Place, d.SessionPlace
+// enlist gives a call that is to be run its key, and its place under the caps of its tool: those of the call in
+// doubt that it repeats, or new ones. twins is the number of equal calls before it in its reply. The number of
+// its action counts from the start of the run, so that the same run made again has the same keys.
+func (s *step) enlist(c *BatchCall, twins int, arguments []byte) {
+	if again := s.repeatedDoubt(c.Tool, arguments, twins); again != nil {
+		c.Key, c.standing = again.Key, again.standing
 		return
 	}
-	c.Place = true
-	s.kept.Places = addCount(slices.Clone(s.kept.Places), c.Tool, 1)
+	c.Key = s.idempotencyKey(s.open(c.Tool).Number-s.First, c.Tool, twins, arguments)
+	c.standing = standing{Place: true}
+	s.kept.Places = s.kept.Places.Plus(c.Tool, 1)
 	if s.policyOf(c.Tool).MaxSessionSuccesses != policy.Unlimited {
 		c.SessionPlace = true
 		s.Session = s.Session.AddSuccesses(c.Tool, 1)
@@ -117,7 +89,7 @@ func (st *State) doubtOf(key string) *doubt {
 // giveBack gives back the place of a call that is known to have had no effect.
 func (s *step) giveBack(c *BatchCall) {
 	if c.Place {
-		s.kept.Places = addCount(slices.Clone(s.kept.Places), c.Tool, -1)
+		s.kept.Places = s.kept.Places.Plus(c.Tool, -1)
 	}
 	if c.SessionPlace {
 		s.Session = s.Session.AddSuccesses(c.Tool, -1)

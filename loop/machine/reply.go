@@ -216,8 +216,7 @@ func (s *step) called(r *Reply) error {
 			c.end(callNotRun, userSpokeFirst)
 		default:
 			c.Transport = 1
-			s.setKey(c, len(b.twins(n, arguments)), arguments[n])
-			s.place(c)
+			s.enlist(c, len(b.twins(n, arguments)), arguments[n])
 		}
 	}
 	switch {

@@ -145,8 +145,7 @@ func (s *step) remake(c *BatchCall, r *Response) {
 	own.ID, own.Tool, own.Progress = c.ID, c.Tool, c.Progress
 	own.Arguments, own.Identity, own.Exact = r.Arguments, r.Identity, r.Exact
 	s.Batch.Calls[c.Index] = own
-	s.setKey(own, 0, own.exact())
-	s.place(own)
+	s.enlist(own, 0, own.exact())
 	s.keepRest() // the call is one more of those to run
 }
 
@@ -237,9 +236,7 @@ func (s *step) change(c *BatchCall, r *Response) {
 	if s.doubtOf(c.Key) == nil {
 		s.giveBack(c)
 	}
-	c.Place, c.SessionPlace, c.Consumed = false, false, policy.Charge{}
-	s.setKey(c, twins, now)
-	s.place(c)
+	s.enlist(c, twins, now)
 	c.Changed = true
 }
 

@@ -200,10 +200,10 @@ type kept struct {
 	InStep [maxPeriod]int `json:"in_step,omitzero"`
 	// Nudge is the feedback on a cycle that the next reply has to answer, or nil.
 	Nudge *feedback.RetryFeedback `json:"nudge,omitempty"`
-	// Places count the calls of each tool under its caps, in order of name: those that succeeded, began, or
-	// may have had their effect. Made are those with a result, of tools whose equal calls are not run.
-	Places []session.Count `json:"places,omitempty"`
-	Made   []madeCall      `json:"made,omitempty"`
+	// Places count the calls of each tool under its caps: those that succeeded, began, or may have had their
+	// effect. Made are those with a result, of tools whose equal calls are not run.
+	Places session.Counts `json:"places,omitempty"`
+	Made   []madeCall     `json:"made,omitempty"`
 	// Polls are the last polls, oldest first.
 	Polls []poll `json:"polls,omitempty"`
 	// CorrectionWait is the wait before the next turn, TransportWait that before the same request is made
