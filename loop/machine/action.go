@@ -170,9 +170,9 @@ func (s *step) recordDecision(d *Decision, issues []fault.Issue) {
 		Action: d.Action, Attempt: d.Attempt, MaxAttempts: d.MaxAttempts,
 		Plane: d.Plane, Class: d.Class, Issues: issues,
 		Retry: d.Retry, Delay: d.Delay, Reason: d.Reason,
-		Repairs: s.repairs(d), Usage: s.Owed, Cost: d.Cost, Estimated: s.kept.OwedEstimate, At: s.At,
+		Repairs: s.repairs(d), Usage: s.Owed, Cost: d.Cost, Estimated: s.kept.OwedEstimated > 0, At: s.At,
 	})
-	s.Owed, s.kept.OwedCost, s.kept.OwedEstimate = message.Usage{}, 0, false
+	s.Owed, s.kept.OwedCost, s.kept.OwedEstimated = message.Usage{}, 0, 0
 	if d.Retry {
 		s.Waited = backoff.Sum(s.Waited, d.Delay)
 	}

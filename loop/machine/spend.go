@@ -251,7 +251,7 @@ func (s *step) pay(c policy.Charge) {
 	s.warnsPassed(func() {
 		s.paid = s.paid.Plus(c)
 		s.Charged, s.kept.OwedCost = s.Charged.Plus(c), policy.Charge{Cost: s.kept.OwedCost}.Plus(c).Cost
-		s.kept.OwedEstimate = s.kept.OwedEstimate || c.Estimated > 0
+		s.kept.OwedEstimated += c.Estimated
 		s.Session = s.Session.AddCharge(c)
 	})
 }
@@ -349,11 +349,7 @@ func (s *step) waste(d *Decision) {
 	if d.Class == "" {
 		return
 	}
-	c := policy.Charge{Usage: s.Owed, Cost: s.kept.OwedCost}
-	if s.kept.OwedEstimate {
-		c.Estimated = 1
-	}
-	s.Wasted = s.Wasted.Plus(c)
+	s.Wasted = s.Wasted.Plus(policy.Charge{Usage: s.Owed, Cost: s.kept.OwedCost, Estimated: s.kept.OwedEstimated})
 }
 
 // beginAttempt counts one more attempt of an action, with what the reply that made it cost.

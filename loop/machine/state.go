@@ -220,9 +220,9 @@ type kept struct {
 	Words []session.Words `json:"words,omitempty"`
 	// Hears are the notices with reducers.
 	Hears []string `json:"hears,omitempty"`
-	// OwedCost and OwedEstimate are the part of Charged that is not in an attempt record yet.
-	OwedCost     int64 `json:"owed_cost_micros,omitempty"`
-	OwedEstimate bool  `json:"owed_estimate,omitempty"`
+	// OwedCost and OwedEstimated are the part of Charged that is not in an attempt record yet.
+	OwedCost      int64 `json:"owed_cost_micros,omitempty"`
+	OwedEstimated int64 `json:"owed_estimated,omitempty"`
 	// Estimate is the user's estimate of what was added since Prompt, and Projection what the current call
 	// may cost.
 	Estimate   *estimate  `json:"estimate,omitempty"`
