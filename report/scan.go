@@ -179,7 +179,7 @@ func (r *run) restore(s *journal.Snapshot) {
 	}
 	r.at, r.begun = st.At, st.At
 	r.inSession, r.turn = st.Run, st.Turn
-	r.owed, r.said = st.Owed, st.TranscriptLen()
+	r.owed, r.said = st.Owed.Usage, st.TranscriptLen()
 	r.outcome = st.Outcome
 	if s.Asked != nil {
 		r.asked = *s.Asked

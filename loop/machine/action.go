@@ -10,7 +10,6 @@ import (
 	"github.com/retake-go/retake/extract"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
-	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 )
@@ -164,15 +163,16 @@ func (s *step) recordWithFeedback(a *action, d *Decision, f *fault.Failure, deta
 
 // recordDecision records a decision and its attempt.
 func (s *step) recordDecision(d *Decision, issues []fault.Issue) {
-	s.waste(d)
-	d.Cost = s.kept.OwedCost
+	if d.Cost = s.Owed.Cost; d.Class != "" {
+		s.Wasted = s.Wasted.Plus(s.Owed)
+	}
 	s.Session = s.Session.AddAttempt(session.Attempt{
 		Action: d.Action, Attempt: d.Attempt, MaxAttempts: d.MaxAttempts,
 		Plane: d.Plane, Class: d.Class, Issues: issues,
 		Retry: d.Retry, Delay: d.Delay, Reason: d.Reason,
-		Repairs: s.repairs(d), Usage: s.Owed, Cost: d.Cost, Estimated: s.kept.OwedEstimated > 0, At: s.At,
+		Repairs: s.repairs(d), Usage: s.Owed.Usage, Cost: d.Cost, Estimated: s.Owed.Estimated > 0, At: s.At,
 	})
-	s.Owed, s.kept.OwedCost, s.kept.OwedEstimated = message.Usage{}, 0, 0
+	s.Owed = policy.Charge{}
 	if d.Retry {
 		s.Waited = backoff.Sum(s.Waited, d.Delay)
 	}

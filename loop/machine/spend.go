@@ -250,8 +250,8 @@ func (s *step) chargeProjection() {
 func (s *step) pay(c policy.Charge) {
 	s.warnsPassed(func() {
 		s.paid = s.paid.Plus(c)
-		s.Charged, s.kept.OwedCost = s.Charged.Plus(c), policy.Charge{Cost: s.kept.OwedCost}.Plus(c).Cost
-		s.kept.OwedEstimated += c.Estimated
+		s.Charged = s.Charged.Plus(c)
+		s.Owed = s.Owed.Plus(policy.Charge{Cost: c.Cost, Estimated: c.Estimated})
 		s.Session = s.Session.AddCharge(c)
 	})
 }
@@ -344,14 +344,6 @@ func (end *ToolEnd) cost() int64 {
 	return *end.Cost
 }
 
-// waste counts what a failed attempt consumed.
-func (s *step) waste(d *Decision) {
-	if d.Class == "" {
-		return
-	}
-	s.Wasted = s.Wasted.Plus(policy.Charge{Usage: s.Owed, Cost: s.kept.OwedCost, Estimated: s.kept.OwedEstimated})
-}
-
 // beginAttempt counts one more attempt of an action, with what the reply that made it cost.
 func (s *step) beginAttempt(name string) *action {
 	a := s.open(name)
@@ -374,7 +366,7 @@ func (s *step) cutByBudget(d *Decision) {
 // use counts the usage of a reply, a try or a tool call.
 func (s *step) use(u message.Usage) {
 	if u != (message.Usage{}) {
-		s.Usage, s.Owed = s.Usage.Add(u), s.Owed.Add(u)
+		s.Usage, s.Owed = s.Usage.Add(u), s.Owed.Plus(policy.Charge{Usage: u})
 	}
 }
 

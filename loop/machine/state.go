@@ -147,10 +147,10 @@ type State struct {
 	Spoken []string `json:"spoken,omitempty"`
 	// Notices are the events that the reducers have yet to handle.
 	Notices []Notice `json:"notices,omitempty"`
-	// Owed is usage that is not in an attempt record yet.
-	Owed message.Usage `json:"owed,omitzero"`
 	// Charged is what the run's calls cost, if its policy has prices or spending.
 	Charged policy.Charge `json:"charged,omitzero"`
+	// Owed is what is in no attempt record yet: the reported usage, and the part of Charged.
+	Owed policy.Charge `json:"owed,omitzero"`
 	// Wasted is what the failed attempts of the run consumed.
 	Wasted policy.Charge `json:"wasted,omitzero"`
 	// Prompt is the last prompt whose size is known.
@@ -220,9 +220,6 @@ type kept struct {
 	Words []session.Words `json:"words,omitempty"`
 	// Hears are the notices with reducers.
 	Hears []string `json:"hears,omitempty"`
-	// OwedCost and OwedEstimated are the part of Charged that is not in an attempt record yet.
-	OwedCost      int64 `json:"owed_cost_micros,omitempty"`
-	OwedEstimated int64 `json:"owed_estimated,omitempty"`
 	// Estimate is the user's estimate of what was added since Prompt, and Projection what the current call
 	// may cost.
 	Estimate   *estimate  `json:"estimate,omitempty"`
