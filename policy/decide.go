@@ -117,7 +117,11 @@ func Decide(p *RetryPolicy, pos *Position, f *fault.Failure) Decision {
 
 // usedUp makes the checks that do not depend on the wait. An empty reason means that none of them stops.
 func usedUp(p *RetryPolicy, pos *Position, f *fault.Failure) (Reason, Detail) {
-	b, attempt := &pos.Budgets, max(pos.Attempt, 1)
+	attempt, unknown := max(pos.Attempt, 1), 0
+	if f.Class == fault.UnknownTool {
+		unknown = pos.UnknownFailed
+	}
+	over, detail := pos.Budgets.Exceeded(pos.ToolFailed, unknown, pos.RunFailed)
 	switch {
 	case f.Class == "":
 		return ReasonAccepted, Detail{}
@@ -127,12 +131,8 @@ func usedUp(p *RetryPolicy, pos *Position, f *fault.Failure) (Reason, Detail) {
 		return ReasonOptOut, Detail{}
 	case p.MaxAttempts != Unlimited && attempt >= p.MaxAttempts:
 		return ReasonAttemptsExhausted, Detail{Count: attempt, Limit: p.MaxAttempts}
-	case exceeds(pos.ToolFailed, b.Tool):
-		return ReasonToolBudget, Detail{Count: pos.ToolFailed, Limit: b.Tool}
-	case f.Class == fault.UnknownTool && exceeds(pos.UnknownFailed, b.UnknownTools):
-		return ReasonUnknownToolBudget, Detail{Count: pos.UnknownFailed, Limit: b.UnknownTools}
-	case exceeds(pos.RunFailed, b.Run):
-		return ReasonRunBudget, Detail{Count: pos.RunFailed, Limit: b.Run}
+	case over != "":
+		return over, detail
 	case p.NoProgress > 0 && pos.Repeats >= p.NoProgress:
 		return ReasonNoProgress, Detail{Count: pos.Repeats, Limit: p.NoProgress}
 	}
@@ -159,5 +159,16 @@ func tooLong(p *RetryPolicy, pos *Position, f *fault.Failure, delay time.Duratio
 	return "", Detail{}
 }
 
-// exceeds reports whether failed attempts exceed their budget.
-func exceeds(failed, budget int) bool { return budget != Unlimited && failed > budget }
+// Exceeded returns the first budget that failed attempts exceed: those of a tool, those that named an unknown
+// tool, and those of the run. An empty reason means none.
+func (b Budgets) Exceeded(tool, unknown, run int) (Reason, Detail) {
+	for _, of := range [...]struct {
+		why           Reason
+		failed, limit int
+	}{{ReasonToolBudget, tool, b.Tool}, {ReasonUnknownToolBudget, unknown, b.UnknownTools}, {ReasonRunBudget, run, b.Run}} {
+		if of.limit != Unlimited && of.failed > of.limit {
+			return of.why, Detail{Count: of.failed, Limit: of.limit}
+		}
+	}
+	return "", Detail{}
+}

@@ -117,13 +117,14 @@ func retrying(p *policy.RetryPolicy, class fault.Class) *policy.RetryPolicy {
 // budget is used up. It is not an attempt of the correction plane.
 func (s *step) endLost(c *BatchCall, v Verdict, f fault.Failure, verdict policy.Decision) {
 	s.charge(c.Tool, "")
-	if over := s.overBudget(c.Tool); over.Reason != "" {
-		verdict = over
+	over, detail := s.Policy.Budgets.Exceeded(s.Spent.tool(c.Tool), 0, s.Spent.Run)
+	if over != "" {
+		verdict = policy.Decision{Reason: over, Detail: detail}
 	}
 	d := s.recordTransport(s.callPosition(c), f, verdict, s.charged(c.Tool))
 	s.recordToolFailure(c, f.Class, textOfFailure(&f))
 	s.notifyToolFailed(c, f.Class, f.Message, c.inDoubt())
-	if verdict.Reason == policy.ReasonToolBudget || verdict.Reason == policy.ReasonRunBudget {
+	if over != "" {
 		s.exhaust(d, f)
 	}
 	if !c.inDoubt() {
@@ -140,21 +141,6 @@ func (s *step) endLost(c *BatchCall, v Verdict, f fault.Failure, verdict policy.
 func (s *step) callPosition(c *BatchCall) Position {
 	return Position{Action: c.Tool, Attempt: c.Transport,
 		MaxAttempts: s.transportOf(c.Tool).MaxAttempts}
-}
-
-// overBudget returns the stop for a budget that is used up, or zero.
-func (s *step) overBudget(tool string) policy.Decision {
-	for _, of := range [...]struct {
-		reason        policy.Reason
-		failed, limit int
-	}{{policy.ReasonToolBudget, s.Spent.tool(tool), s.Policy.Budgets.Tool},
-		{policy.ReasonRunBudget, s.Spent.Run, s.Policy.Budgets.Run}} {
-		if of.limit != policy.Unlimited && of.failed > of.limit {
-			return policy.Decision{Reason: of.reason, Detail: policy.Detail{Count: of.failed,
-				Limit: of.limit}}
-		}
-	}
-	return policy.Decision{}
 }
 
 // doubt is a call that ended without saying whether it had an effect. Its action stays open within the run.
