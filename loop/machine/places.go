@@ -86,8 +86,12 @@ func (st *State) doubtOf(key string) *doubt {
 	return nil
 }
 
-// giveBack gives back the place of a call that is known to have had no effect.
+// giveBack gives back the place of a call that is known to have had no effect, unless it is that of a call in
+// doubt.
 func (s *step) giveBack(c *BatchCall) {
+	if s.doubtOf(c.Key) != nil {
+		return
+	}
 	if c.Place {
 		s.kept.Places = s.kept.Places.Plus(c.Tool, -1)
 	}
