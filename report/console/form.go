@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/schema"
 )
@@ -185,7 +186,7 @@ func (f *form) object(d describes, value map[string]any, at []string, by scrubbe
 			continue
 		}
 		one := &field{
-			Name: "a" + pointer(path), Label: visible(strings.Join(path, ".")), Hint: sub.Description,
+			Name: "a" + canon.Pointer(path...), Label: visible(strings.Join(path, ".")), Hint: sub.Description,
 			Needed: slices.Contains(d.Required, name),
 			path:   path, was: is, there: there, Kind: kindOf(sub, is),
 		}
@@ -294,19 +295,12 @@ func escaped(text string) string {
 	return b.String()
 }
 
-func pointer(path []string) string {
-	var p jsontext.Pointer
-	for _, name := range path {
-		p = p.AppendToken(name)
-	}
-	return string(p)
-}
-
 // take puts what a person entered into the fields, and returns the arguments and whether they were changed.
 // What is wrong stands at the fields then, and ok is false.
 func (f *form) take(in url.Values) (arguments json.RawMessage, changed, ok bool) {
 	ok, f.Faults = true, nil
-	doc := clone(f.before)
+	was, doc := jsonText(f.before), map[string]any{}
+	decoded([]byte(was), &doc)
 	for _, one := range f.Fields {
 		if one.Fault = ""; !in.Has(one.Name) {
 			continue
@@ -327,10 +321,10 @@ func (f *form) take(in url.Values) (arguments json.RawMessage, changed, ok bool)
 		return nil, true, false
 	}
 	text := jsonText(doc)
-	if text != jsonText(f.before) && f.lacks() {
+	if changed = text != was; changed && f.lacks() {
 		return nil, true, false
 	}
-	return json.RawMessage(text), text != jsonText(f.before), f.judged(json.RawMessage(text))
+	return json.RawMessage(text), changed, f.judged(json.RawMessage(text))
 }
 
 // lacks reports whether values that the journal does not have would be sent as marks. What is wrong stands at
@@ -391,7 +385,7 @@ func (f *form) mark(issues []fault.Issue) {
 // at puts a fault at the field of a place, or of what it is in.
 func (f *form) at(place, text string) {
 	for _, one := range f.Fields {
-		if mine := pointer(one.path); place == mine || strings.HasPrefix(place, mine+"/") {
+		if mine := canon.Pointer(one.path...); place == mine || strings.HasPrefix(place, mine+"/") {
 			one.Fault = joined(one.Fault, text)
 			return
 		}
@@ -407,14 +401,4 @@ func joined(a, b string) string {
 		return b
 	}
 	return a + "; " + b
-}
-
-func clone(object map[string]any) map[string]any {
-	c := maps.Clone(object)
-	for name, value := range c {
-		if inner, is := value.(map[string]any); is {
-			c[name] = clone(inner)
-		}
-	}
-	return c
 }
