@@ -160,15 +160,8 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func refuse(w http.ResponseWriter, why string) { http.Error(w, why, http.StatusForbidden) }
 
 func (c *Console) isHost(host string) bool {
-	if len(c.settings.Hosts) == 0 {
-		return true
-	}
-	for _, h := range c.settings.Hosts {
-		if strings.EqualFold(h, host) {
-			return true
-		}
-	}
-	return false
+	hosts := c.settings.Hosts
+	return len(hosts) == 0 || slices.ContainsFunc(hosts, func(h string) bool { return strings.EqualFold(h, host) })
 }
 
 const tokenParam = "token"

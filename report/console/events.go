@@ -111,24 +111,19 @@ func (c *Console) listChanges(ctx context.Context, f filter) func(now time.Time)
 			was.Rows, was.Now = nil, now.UnixMilli()
 			return was, false
 		}
-		fd := c.find(f, now)
-		first, last := new(paging).cut(f.Page, len(fd.lines), pageRows, f.at)
-		shown := c.withAnswers(ctx, fd.lines[first:last])
-		said := change{Rows: map[string]string{}, Asking: questions(fd.all), Title: "retake",
-			Now: now.UnixMilli()}
-		if said.Asking > 0 {
-			said.Title = fmt.Sprintf("(%d) retake", said.Asking)
-		}
+		fd := c.find(ctx, f, now)
+		said := change{Rows: map[string]string{}, Asking: questions(fd.all), Now: now.UnixMilli()}
+		said.Title = titled(said.Asking, "retake")
 		begun := order != nil
-		keys := make([]string, len(shown))
-		for n, r := range shown {
+		keys := make([]string, len(fd.shown))
+		for n, r := range fd.shown {
 			keys[n] = r.Key
 		}
 		if !begun {
 			order = keys
 		}
 		said.Moved = moved(order, keys)
-		for _, r := range shown {
+		for _, r := range fd.shown {
 			if v := r.Version(); slices.Contains(order, r.Key) && versions[r.Key] != v {
 				versions[r.Key] = v
 				said.Rows[r.Key] = rowHTML(r.watched, now)
@@ -170,7 +165,7 @@ func (c *Console) inboxChanges(ctx context.Context) func(now time.Time) (any, bo
 			Title     string            `json:"title"`
 			Asking    int               `json:"asking"`
 			Now       int64             `json:"now"`
-		}{was == nil, map[string]string{}, nil, map[string]string{}, "inbox – retake", 0, now.UnixMilli()}
+		}{was == nil, map[string]string{}, nil, map[string]string{}, "", 0, now.UnixMilli()}
 		is := map[string]string{}
 		for _, a := range c.pending(ctx) {
 			id := a.Anchor()
@@ -185,9 +180,7 @@ func (c *Console) inboxChanges(ctx context.Context) func(now time.Time) (any, bo
 			}
 		}
 		slices.Sort(said.Gone)
-		if said.Asking = len(is); said.Asking > 0 {
-			said.Title = fmt.Sprintf("(%d) inbox – retake", said.Asking)
-		}
+		said.Asking, said.Title = len(is), titled(len(is), "inbox – retake")
 		told := map[string]string{}
 		for _, one := range c.settledSince(now.Add(-day)) {
 			id, says := one.Anchor(), one.Says()

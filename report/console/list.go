@@ -161,9 +161,18 @@ func (c *Console) list(w http.ResponseWriter, r *http.Request) {
 	show(w, status, "list", v)
 }
 
-// found is what a filter finds.
+// titled is the title of a page with the number of questions.
+func titled(asking int, name string) string {
+	if asking == 0 {
+		return name
+	}
+	return fmt.Sprintf("(%d) %s", asking, name)
+}
+
+// found is what a filter finds, and what is shown of it.
 type found struct {
-	lines []line
+	lines, shown []line
+	paging
 	// fit is the number of sessions that fit.
 	fit     int
 	reading string
@@ -171,8 +180,8 @@ type found struct {
 	all []*watched
 }
 
-// find returns what fits a filter, in order.
-func (c *Console) find(f filter, now time.Time) (fd found) {
+// find returns what fits a filter, in order, and its page.
+func (c *Console) find(ctx context.Context, f filter, now time.Time) (fd found) {
 	fd.all, fd.reading = c.watch.all()
 	outer := outerOf(fd.all)
 	var rows []*watched
@@ -184,11 +193,13 @@ func (c *Console) find(f filter, now time.Time) (fd found) {
 	order(rows, f.Sort, now)
 	if fd.fit = len(rows); f.Sort == "" {
 		fd.lines = families(rows, outer, f, now)
-		return fd
+	} else {
+		for _, r := range rows {
+			fd.lines = append(fd.lines, line{watched: r})
+		}
 	}
-	for _, r := range rows {
-		fd.lines = append(fd.lines, line{watched: r})
-	}
+	first, last := fd.cut(f.Page, len(fd.lines), pageRows, f.at)
+	fd.shown = c.withAnswers(ctx, fd.lines[first:last])
 	return fd
 }
 
@@ -220,33 +231,27 @@ func (p *paging) cut(page, all, size int, at func(page int) string) (first, last
 
 func (c *Console) view(ctx context.Context, f filter, now time.Time) *listView {
 	asOf := c.watch.asOf(now)
-	fd := c.find(f, now)
-	var p paging
-	first, last := p.cut(f.Page, len(fd.lines), pageRows, f.at)
-	shown := c.withAnswers(ctx, fd.lines[first:last])
-	f.Page = p.page
+	fd := c.find(ctx, f, now)
+	f.Page = fd.page
 	v := &listView{
-		Filter: f, Title: "retake", Now: asOf.UTC().Format("15:04:05"), Fit: several.Grouped(fd.fit), paging: p,
-		nav: c.nav("list"), Empty: len(fd.all) == 0 && fd.reading == "", Reading: fd.reading,
+		Filter: f, Title: titled(questions(fd.all), "retake"), Now: asOf.UTC().Format("15:04:05"),
+		Fit: several.Grouped(fd.fit), paging: fd.paging, nav: c.nav("list"), Empty: len(fd.all) == 0 && fd.reading == "", Reading: fd.reading,
 		Chips: chipsOf(f, fd.all, now), Heads: headsOf(f), Live: "/events?" + f.query(),
 		Stores:  strings.Join(storeNames(c.settings.Stores), ", "),
 		Choices: choicesOf(f, fd.all, now),
-	}
-	if v.Asking > 0 {
-		v.Title = fmt.Sprintf("(%d) retake", v.Asking)
 	}
 	if fd.fit == 0 && !v.Empty || f.Inside != "" {
 		v.Unfiltered = offs(f)
 	}
 	if f.Sort != "" {
-		if len(shown) > 0 {
-			v.Sections = []listSection{{Rows: cells(shown, now)}}
+		if len(fd.shown) > 0 {
+			v.Sections = []listSection{{Rows: cells(fd.shown, now)}}
 		}
 		return v
 	}
 	sizes := sizesOf(fd.lines)
 	for n, name := range sectionNames {
-		if in := inSection(shown, n); len(in) > 0 {
+		if in := inSection(fd.shown, n); len(in) > 0 {
 			v.Sections = append(v.Sections, listSection{name, several.Grouped(sizes[n]), cells(in, now)})
 		}
 	}

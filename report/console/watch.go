@@ -42,10 +42,10 @@ type watcher struct {
 	sessions map[key]*watched
 	// digested are the ids of sessions by the digests that the ids of their agents have instead.
 	digested map[key]string
-	// total and read count the journals of the first reading; it is over once first is closed.
-	total, read int
-	first       chan struct{}
+	// at is when the stores were read last; zero until the first reading is over. total and read count the
+	// journals of that one.
 	at          time.Time
+	total, read int
 	err         error
 	// version counts the changes of sessions.
 	version int64
@@ -72,7 +72,7 @@ type watched struct {
 
 func newWatcher(s Settings, clock loop.Clock) *watcher {
 	return &watcher{stores: s.Stores, scrubber: scrubber{s.ShowSecrets}, clock: clock,
-		sessions: map[key]*watched{}, digested: map[key]string{}, first: make(chan struct{})}
+		sessions: map[key]*watched{}, digested: map[key]string{}}
 }
 
 // patience is how long a page waits for the stores to be read the first time, and soon how long later.
@@ -81,13 +81,18 @@ const (
 	soon     = 80 * time.Millisecond
 )
 
+// beginning reports whether the stores are yet to be read the first time.
+func (w *watcher) beginning() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.at.IsZero()
+}
+
 // glance reads what is new, in the background if it takes longer than a page waits.
 func (w *watcher) glance(ctx context.Context) error {
-	wait := patience
-	select {
-	case <-w.first:
-		wait = soon
-	default:
+	wait := soon
+	if w.beginning() {
+		wait = patience
 	}
 	done := make(chan error, 1)
 	go func() { done <- w.refresh(context.WithoutCancel(ctx)) }()
@@ -105,9 +110,7 @@ func (w *watcher) glance(ctx context.Context) error {
 // look returns the session with an id as it is now; nil if there is none. While the stores are read for the
 // first time, that is as soon as it was read.
 func (w *watcher) look(ctx context.Context, store, id string) (*watched, error) {
-	select {
-	case <-w.first:
-	default:
+	if w.beginning() {
 		err := w.glance(ctx)
 		if s := w.find(store, id); s != nil {
 			return s, err
@@ -152,11 +155,6 @@ func (w *watcher) refresh(ctx context.Context) error {
 	}
 	w.relate()
 	w.at, w.err = w.clock.Now(), err
-	select {
-	case <-w.first:
-	default:
-		close(w.first)
-	}
 	return err
 }
 
@@ -216,8 +214,7 @@ func (w *watcher) withAgents(s *watched) string {
 	}
 	agents := map[int]bool{}
 	for n, id := range s.inside {
-		c := w.sessions[key{s.store, id}]
-		agents[n] = c != nil && c.outer != ""
+		agents[n] = w.agent(s.store, id) != nil
 	}
 	return strings.Replace(s.own, resumed(s.names, nil), resumed(s.names, agents), 1)
 }
@@ -229,13 +226,19 @@ func (w *watcher) asks(s *watched, depth int) *watched {
 		return s
 	}
 	for _, id := range s.inside {
-		c := w.sessions[key{s.store, id}]
-		if c == nil || c.outer == "" || depth >= deepest {
-			continue
+		if c := w.agent(s.store, id); c != nil && depth < deepest {
+			if asks := w.asks(c, depth+1); asks != nil {
+				return asks
+			}
 		}
-		if asks := w.asks(c, depth+1); asks != nil {
-			return asks
-		}
+	}
+	return nil
+}
+
+// agent is the session of an agent; nil if there is none.
+func (w *watcher) agent(store int, id string) *watched {
+	if s := w.sessions[key{store, id}]; s != nil && s.outer != "" {
+		return s
 	}
 	return nil
 }
@@ -263,7 +266,7 @@ const deepest = 8
 func (w *watcher) doubts(s *watched, depth int) int {
 	n := s.doubts
 	for _, id := range s.inside {
-		if c := w.sessions[key{s.store, id}]; c != nil && c.outer != "" && depth < deepest && w.doubts(c, depth+1) > 0 {
+		if c := w.agent(s.store, id); c != nil && depth < deepest && w.doubts(c, depth+1) > 0 {
 			n++
 		}
 	}
@@ -351,9 +354,7 @@ func (w *watcher) all() (all []*watched, reading string) {
 	for _, s := range w.sessions {
 		all = append(all, s)
 	}
-	select {
-	case <-w.first:
-	default:
+	if w.at.IsZero() {
 		reading = "Read " + several.Grouped(w.read) + " of " + several.Grouped(w.total)
 	}
 	w.mu.Unlock()
