@@ -199,7 +199,7 @@ func (p *pager) reply(r *machine.Reply) *details {
 	text := cmp.Or(r.Message.Text, r.Message.Refusal)
 	var issues []fault.Issue
 	if a := r.Answer; a != nil {
-		issues, d.Issues = a.Issues, issueViews(a.Issues)
+		issues, d.Issues = a.Issues, p.issues(a.Issues)
 		d.Diff = p.propose(machine.AnswerAction, jsonPart(text), d.Issues)
 	}
 	d.show(p.text("", text, issues))
@@ -239,7 +239,7 @@ func (p *pager) call(c *machine.Call) *callView {
 	raw := p.masked(c.Tool, cmp.Or(c.Raw, string(c.Arguments)))
 	v := &callView{
 		Tool: p.within.scrub(c.Tool), ID: p.within.scrub(c.ID), Class: told.Words(string(c.Class)), Tone: "good",
-		Values: valuesText(p.within.scrub(raw)), Arguments: p.text("", raw, c.Issues), Issues: issueViews(c.Issues),
+		Values: valuesText(p.within.scrub(raw)), Arguments: p.text("", raw, c.Issues), Issues: p.issues(c.Issues),
 	}
 	if c.Class != "" {
 		v.Tone = "bad"
@@ -262,7 +262,7 @@ func (p *pager) decided(d *machine.Decision) *details {
 		v.show(p.text("the event it refused", r.Payload, nil))
 	}
 	if fb := d.Feedback; fb != nil && len(p.is[d.Action]) == 0 {
-		v.Issues = issueViews(fb.Issues)
+		v.Issues = p.issues(fb.Issues)
 	}
 	for n, of := range p.run.header.Policies() { // that of all transport comes before those of tools
 		transport := of.Plane == fault.Transport

@@ -204,7 +204,7 @@ func (r *run) enter(e entry) {
 		r.calling, r.askedAt = true, e.At
 	}
 	if r.page != nil {
-		e.Text = r.page.within.scrub(e.Text)
+		e.Text, e.model = r.page.within.scrub(e.Text), r.page.within.scrub(e.model)
 		for n := range e.More {
 			e.More[n] = r.page.within.scrub(e.More[n])
 		}

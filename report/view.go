@@ -45,13 +45,13 @@ type issueView struct {
 	rule string
 }
 
-// issueViews lists issues.
-func issueViews(issues []fault.Issue) []issueView {
-	var views []issueView
-	for n, i := range issues[:min(len(issues), maxMarks)] {
+// issues lists issues.
+func (p *pager) issues(all []fault.Issue) (views []issueView) {
+	scrub := p.within.scrub
+	for n, i := range all[:min(len(all), maxMarks)] {
 		views = append(views, issueView{
-			N: n + 1, Place: i.Place(), Says: i.Says(),
-			Rule: joined(", ", i.Rule, string(i.Source)), Brief: told.Issue(i), rule: i.Rule,
+			N: n + 1, Place: scrub(i.Place()), Says: scrub(i.Says()),
+			Rule: joined(", ", i.Rule, string(i.Source)), Brief: scrub(told.Issue(i)), rule: i.Rule,
 		})
 	}
 	return views

@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -31,6 +32,30 @@ type stuck struct {
 	paid []transfer
 	// other are tools beside pay.
 	other []*tool.Tool
+}
+
+// What has the form of a key is told nowhere if it stands in what was not accepted: as a value that errors may
+// repeat, or as the name of a member.
+func TestAKeyThatWasNotAcceptedIsToldNowhere(t *testing.T) {
+	const secret = "sk-proj-4f9QzX7bT2LmN8vRkW3yHcJd"
+	s := &stuck{other: []*tool.Tool{tool.New("note", "Notes.", func(context.Context, struct {
+		Text string `json:"text" retake:"echo" validate:"max=3"`
+	}) (string, error) {
+		return "", nil
+	})}}
+	arguments := fmt.Sprintf(`{"text":%q,%q:1}`, secret, secret)
+	c := s.beginsWith(t, message.Call{ID: "c", Name: "note", Arguments: arguments})
+	for _, target := range []string{"/", "/inbox", "/session?id=order-7", "/api/sessions"} {
+		assert.NotContains(t, body(t, ask(t, c, "GET", target)), "4f9Qz", target)
+	}
+	page := body(t, ask(t, c, "GET", "/inbox"))
+	assert.Contains(t, page, "expected at most 3 characters")
+	assert.Contains(t, page, "2 values are hidden")
+	id := strings.Split(strings.Split(page, `name="question" value="`)[1], `"`)[0]
+	in := url.Values{"id": {"order-7"}, "question": {id}, "store": {""}, "a/text": {"abcd"}, "verdict": {"check"}}
+	again := body(t, send(t, c, in))
+	assert.Contains(t, again, "expected at most 3 characters")
+	assert.NotContains(t, again, "4f9Qz")
 }
 
 // run begins the run, or goes on with it until it ends or nobody answers.

@@ -27,6 +27,7 @@ type form struct {
 	Faults []string
 	judge  *schema.Schema
 	before map[string]any
+	scrubber
 }
 
 // field is one value of the arguments.
@@ -93,7 +94,7 @@ const maxDeep = 3
 
 // formOf makes the form of arguments.
 func formOf(doc, arguments json.RawMessage, by scrubber) *form {
-	f := &form{}
+	f := &form{scrubber: by}
 	var d describes
 	if len(doc) > 0 && json.Unmarshal(doc, &d) == nil {
 		f.judge, _ = schema.Compile(doc)
@@ -101,11 +102,14 @@ func formOf(doc, arguments json.RawMessage, by scrubber) *form {
 	if !decoded(arguments, &f.before) || f.before == nil {
 		f.before = map[string]any{}
 	}
-	f.object(d, f.before, nil, by)
-	for _, one := range f.Fields {
-		if one.lost = strings.Contains(jsonText(one.was), `"`+leftOut); one.lost || by.hides(one.Value) ||
-			by.hides(one.named(one.was)) {
+	f.object(d, f.before, nil)
+	for n, one := range f.Fields {
+		if one.lost = strings.Contains(jsonText(one.was), `"`+leftOut); one.lost || f.hides(one.Value) ||
+			f.hides(one.named(one.was)) {
 			one.hide()
+		}
+		if f.hides(one.Name) || f.hides(one.Label) { // no place has "~n" in it
+			one.Name, one.Label = fmt.Sprintf("a/~n%d", n), f.scrub(one.Label)
 		}
 	}
 	return f
@@ -125,7 +129,7 @@ func (f *form) Hidden() (n int) {
 }
 
 // compare says at the fields what differs from the arguments of an earlier call.
-func (f *form) compare(arguments json.RawMessage, by scrubber) {
+func (f *form) compare(arguments json.RawMessage) {
 	var before map[string]any
 	if !decoded(arguments, &before) || before == nil {
 		return
@@ -138,7 +142,7 @@ func (f *form) compare(arguments json.RawMessage, by scrubber) {
 			text = brief(escaped(jsonText(was)))
 		}
 		same := there == one.there && (!there || jsonText(was) == jsonText(one.was))
-		if !same && one.Kind != "hidden" && !by.hides(one.named(was)) {
+		if !same && one.Kind != "hidden" && !f.hides(one.named(was)) {
 			one.Before = text
 		}
 	}
@@ -167,7 +171,7 @@ func holder(doc map[string]any, path []string, toPut bool) (of map[string]any, n
 }
 
 // object adds the fields of an object: those of the schema, then what is there besides.
-func (f *form) object(d describes, value map[string]any, at []string, by scrubber) {
+func (f *form) object(d describes, value map[string]any, at []string) {
 	names := slices.Sorted(maps.Keys(d.Properties))
 	slices.SortStableFunc(names, func(a, b string) int {
 		return rank(d.Required, a) - rank(d.Required, b)
@@ -182,7 +186,7 @@ func (f *form) object(d describes, value map[string]any, at []string, by scrubbe
 		is, there := value[name]
 		if inner, isObject := is.(map[string]any); len(sub.Properties) > 0 && len(path) < maxDeep &&
 			(isObject || !there) && !sub.Secret {
-			f.object(sub, inner, path, by)
+			f.object(sub, inner, path)
 			continue
 		}
 		one := &field{
@@ -191,7 +195,7 @@ func (f *form) object(d describes, value map[string]any, at []string, by scrubbe
 			path:   path, was: is, there: there, Kind: kindOf(sub, is),
 		}
 		one.fill(sub, is)
-		if sub.Secret && !by.showSecrets {
+		if sub.Secret && !f.showSecrets {
 			one.hide()
 		}
 		f.Fields = append(f.Fields, one)
@@ -378,7 +382,7 @@ func (f *form) mark(issues []fault.Issue) {
 		if issue.Expected == "" {
 			text = issue.Says()
 		}
-		f.at(issue.Pointer, visible(text))
+		f.at(issue.Pointer, visible(f.scrub(text)))
 	}
 }
 
@@ -391,7 +395,7 @@ func (f *form) at(place, text string) {
 		}
 	}
 	if place != "" {
-		text = place + ": " + text
+		text = f.scrub(place) + ": " + text
 	}
 	f.Faults = append(f.Faults, text)
 }

@@ -58,6 +58,7 @@ func keyed(t *testing.T, secret string) string {
 	set, err := tool.NewSet(tool.New("pay", "Pays.", func(context.Context, struct {
 		To    string `json:"to"`
 		Cents int    `json:"cents"`
+		Note  string `json:"note,omitempty" retake:"echo" validate:"max=3"`
 	}) (string, error) {
 		if ran++; ran == 1 {
 			return "paid with " + secret, nil
@@ -79,10 +80,11 @@ func keyed(t *testing.T, secret string) string {
 		}
 		return said, nil
 	}
-	turns := []looptest.Turn{looptest.Call(message.Call{ID: secret, Name: secret, Arguments: "{}"})}
+	turns := []looptest.Turn{looptest.Call(message.Call{ID: secret, Name: secret, Arguments: "{}"}),
+		looptest.Call(message.Call{Name: "pay", Arguments: fmt.Sprintf(`{"to":"ACME","cents":1,"note":%q,%q:1}`, secret, secret)})}
 	for cents := range 4 {
 		turn := looptest.Call(message.Call{Name: "pay", Arguments: fmt.Sprintf(`{"to":%q,"cents":%d}`, secret, cents)})
-		turn.Reply.Text, turn.Reply.Model = "I say "+secret, secret
+		turn.Reply.Text, turn.Reply.Model, turn.Reply.Usage.InputTokens = "I say "+secret, secret, 9
 		turns = append(turns, turn)
 	}
 	_, err = fixture.Run(ctx, looptest.NewModel(turns...), s, loop.Input{Prompt: "Pay with " + secret},

@@ -136,7 +136,7 @@ func (c *Console) question(asks pending, now time.Time) *question {
 	}
 	if _, can := c.inboxOf(asks.In); can {
 		q.Form = formOf(a.form, a.Arguments, c.scrubber)
-		q.Form.compare(a.before, c.scrubber)
+		q.Form.compare(a.before)
 		if q.Correctable() && a.Failure != nil {
 			q.Form.mark(a.Failure.Issues)
 		}
