@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/retake-go/retake/internal/after"
@@ -51,6 +52,8 @@ type Pool struct {
 	o        *options
 	compiled *machine.Compiled
 	inboxes  inboxes
+	// drives counts the calls of Run and Serve that go on.
+	drives atomic.Int32
 	// time is that of the clock, but goes on if it is set back.
 	time *after.Steady
 	// life is the context of the pool; end cancels it when the pool is closed.
@@ -147,9 +150,8 @@ func (p *Pool) AddParked(k Parked) (*PoolRun, error) {
 	if session.DriverOf(k.Session).Seed() == "" {
 		p.o.seeds.serve(p.cfg.Config.Seed, k.State.Session.ID())
 	}
-	t.run.goesOn()
-	t.run.asked, t.run.last, t.begun = &k.Asked, k.State.At, true
-	t.run.adjusted, t.run.takeBack = k.Adjusted, k.State.AsksAgain()
+	t.run.goesOn(k.State, k.Adjusted)
+	t.run.asked, t.begun = &k.Asked, true
 	t.run.trace(true)
 	var until time.Time
 	if w := k.Asked.Wait; k.Asked.Kind == machine.WaitUntil && w != nil {

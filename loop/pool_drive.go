@@ -36,8 +36,9 @@ func (p *Pool) drive(ctx context.Context, workers int, stays bool) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	defer context.AfterFunc(p.life, func() { end(ErrPoolClosed) })()
-	p.driven(1)
-	defer p.driven(-1)
+	p.drives.Add(1)
+	defer p.drives.Add(-1)
+	defer every(p.look)()
 	d := &drive{pool: p, ctx: ctx, stays: stays, lead: make(chan struct{}, 1)}
 	for range workers {
 		d.all.Go(d.worker)

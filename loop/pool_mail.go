@@ -12,14 +12,11 @@ import (
 	"github.com/retake-go/retake/journal/inbox"
 )
 
-// inboxes are those of the runs of a pool that is driven: it looks into each once a second, whatever the
+// inboxes are those of the runs of a pool. While it is driven, it looks into each once a second, whatever the
 // number of runs.
 type inboxes struct {
 	mu sync.Mutex
 	by map[any]watchedInbox
-	// drives counts the drives of the pool, and stop ends the looks; nil if there are none.
-	drives int
-	stop   func()
 }
 
 // watchedInbox has the runs whose sessions have their items in one inbox, by session.
@@ -52,7 +49,6 @@ func (p *Pool) watchInbox(t *PoolRun) {
 		o.by[at] = watchedInbox{in, map[string]*PoolRun{}}
 	}
 	o.by[at].runs[t.run.journal.Session()] = t
-	p.startOrStop()
 }
 
 // unwatchInbox ends the looks into the inbox of a run.
@@ -69,34 +65,6 @@ func (p *Pool) unwatchInbox(t *PoolRun) {
 	}
 	if len(o.by[at].runs) == 0 {
 		delete(o.by, at)
-	}
-	p.startOrStop()
-}
-
-// driven counts a drive that begins (1) or ends (-1).
-func (p *Pool) driven(more int) {
-	p.inboxes.mu.Lock()
-	defer p.inboxes.mu.Unlock()
-	p.inboxes.drives += more
-	p.startOrStop()
-}
-
-// isDriven reports whether a drive goes on.
-func (p *Pool) isDriven() bool {
-	p.inboxes.mu.Lock()
-	defer p.inboxes.mu.Unlock()
-	return p.inboxes.drives > 0
-}
-
-// startOrStop begins or ends the looks. p.inboxes.mu is held.
-func (p *Pool) startOrStop() {
-	o := &p.inboxes
-	switch needed := o.drives > 0 && len(o.by) > 0; {
-	case needed && o.stop == nil:
-		o.stop = every(p.look)
-	case !needed && o.stop != nil:
-		o.stop()
-		o.stop = nil
 	}
 }
 

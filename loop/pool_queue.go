@@ -121,7 +121,7 @@ func (p *Pool) shift(t *PoolRun, until time.Time) time.Duration {
 		return 0
 	}
 	shift := p.time.Ahead()
-	if p.isDriven() {
+	if p.drives.Load() > 0 {
 		shift -= max(t.run.last.Sub(p.o.clock.Now()), 0)
 	}
 	return shift

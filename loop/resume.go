@@ -103,8 +103,7 @@ func (p *process) resume(fit func(*journal.Fold) error) error {
 	if p.seedless() && held.Header.Config.Seed == p.cfg.Seed {
 		p.seeds.serve(p.cfg.Seed, p.s.ID())
 	}
-	p.last, p.adjusted, p.takeBack = held.State.At, held.Adjusted, held.State.AsksAgain()
-	p.goesOn()
+	p.goesOn(held.State, held.Adjusted)
 	asked, err := p.runner.Next()
 	if err != nil {
 		p.close()

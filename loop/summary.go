@@ -55,15 +55,11 @@ func told(said []message.Message) string {
 
 // summarise calls the function of [WithSummary].
 func (p *process) summarise(r *machine.SummaryRun) ([]machine.Effect, error) {
-	type summary struct {
-		text  string
-		usage message.Usage
-	}
 	said := message.Clone(p.runner.State().Span(r.Span))
 	made, left, err := ask(p.ctx, p, engine.Limits{},
-		func(ctx context.Context, _ engine.Tell) (made summary, err error) {
-			if made.text, made.usage, err = p.summary(ctx, said); err == nil {
-				err = engine.SummaryFault(made.text)
+		func(ctx context.Context, _ engine.Tell) (made machine.Summary, err error) {
+			if made.Text, made.Usage, err = p.summary(ctx, said); err == nil {
+				err = engine.SummaryFault(made.Text)
 			}
 			return made, err
 		})
@@ -71,10 +67,10 @@ func (p *process) summarise(r *machine.SummaryRun) ([]machine.Effect, error) {
 	case left:
 		return nil, errCallLeft
 	case p.ctx.Err() != nil:
-		p.owed.add(made.usage)
+		p.owed.add(made.Usage)
 		return p.cancel()
 	case err != nil:
-		return p.runner.SummaryFailed(p.now(), err, made.usage)
+		return p.runner.SummaryFailed(p.now(), err, made.Usage)
 	}
-	return p.runner.Summarised(p.now(), machine.Summary{Text: made.text, Usage: made.usage})
+	return p.runner.Summarised(p.now(), made)
 }

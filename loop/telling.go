@@ -7,6 +7,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/observe"
+	"github.com/retake-go/retake/policy"
 )
 
 // tellStep tells the observers about one step.
@@ -23,11 +24,11 @@ func (p *process) tellStep(ev *machine.Event, effects []machine.Effect, st *mach
 	}, false)
 }
 
-// goesOn says that observers were told of the run so far.
-func (p *process) goesOn() {
+// goesOn goes on with a run from a state, of which observers were told so far.
+func (p *process) goesOn(from machine.State, adjusted *policy.Layer) {
+	p.last, p.adjusted, p.takeBack = from.At, adjusted, from.AsksAgain()
 	if p.teller != nil {
-		st := p.runner.State()
-		p.teller.GoesOn(&st)
+		p.teller.GoesOn(&from)
 	}
 }
 

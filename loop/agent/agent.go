@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
@@ -112,14 +111,3 @@ func failureOfResult[T any](r result.Result[T]) fault.Failure {
 }
 
 func decimal(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
-
-// stamped sets the start time and duration of a result that has none.
-func stamped[T any](r result.Result[T], start, end time.Time) result.Result[T] {
-	if r.Execution.Duration == 0 {
-		r.Execution.Duration = max(end.Sub(start), 0)
-	}
-	if r.Execution.Timestamp == "" {
-		r.Execution.Timestamp = start.UTC().Format(time.RFC3339Nano)
-	}
-	return r
-}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
@@ -19,7 +20,13 @@ func Timed[T any](
 ) result.Result[T] {
 	start := c.Now()
 	r := run(ctx)
-	return stamped(r, start, c.Now())
+	if r.Execution.Duration == 0 {
+		r.Execution.Duration = max(c.Now().Sub(start), 0)
+	}
+	if r.Execution.Timestamp == "" {
+		r.Execution.Timestamp = start.UTC().Format(time.RFC3339Nano)
+	}
+	return r
 }
 
 // Retry runs a whole agent under its policy until it succeeds or the policy stops. It always returns a

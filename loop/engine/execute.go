@@ -100,3 +100,40 @@ func accepted(read *machine.Reply) *machine.Answer {
 	}
 	return read.Answer
 }
+
+// Answer returns the event that answers an effect for which nobody has to be asked: an estimate, or a plan
+// for a shorter prompt. ok is false for other effects.
+func (on Offer) Answer(st machine.State, e machine.Effect, at time.Time) (ev machine.Event, ok bool) {
+	switch e.Kind {
+	case machine.EstimateCall:
+		return machine.Event{Kind: machine.Estimated, At: at, Tokens: on.estimate(&st, e.Model)}, true
+	case machine.Shorten:
+		return machine.Event{Kind: machine.Shortened, At: at, Cut: new(st.PlanCuts())}, true
+	}
+	return ev, false
+}
+
+// Woke returns the event that a wait until a time is over, or a question's deadline. now may be earlier if
+// the clock was set back meanwhile.
+func Woke(now, until time.Time) machine.Event {
+	if now.Before(until) {
+		now = until
+	}
+	return machine.Event{Kind: machine.Woke, At: now}
+}
+
+// Step is [machine.Step] for an engine that knows which calls run. If the event ends the run, its Begun is
+// set to what begun returns: the calls of the reply, by index, that began and have no outcome after the
+// event. The reply is that of the state before, and st is no longer that.
+func Step(st *machine.State, ev *machine.Event, begun func() []int) ([]machine.Effect, error) {
+	before := *st
+	effects, err := machine.Step(st, ev)
+	if err != nil || st.Outcome == nil || before.Outcome != nil && before.Phase == machine.Reducing {
+		return effects, err
+	}
+	if ev.Begun = begun(); len(ev.Begun) == 0 {
+		return effects, nil
+	}
+	*st = before
+	return machine.Step(st, ev)
+}
