@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/retake-go/retake/internal/canon"
@@ -220,20 +220,13 @@ func (p *process) settles(
 	if p.granting.held = nil; g == nil {
 		return ctx, func(limit.Outcome, int64, error) {}
 	}
-	var mu sync.Mutex
-	var last *ratelimit.Response
-	ctx = ratelimit.Watch(ctx, func(r ratelimit.Response) {
-		mu.Lock()
-		defer mu.Unlock()
-		last = &r
-	})
+	var last atomic.Pointer[ratelimit.Response]
+	ctx = ratelimit.Watch(ctx, func(r ratelimit.Response) { last.Store(&r) })
 	return ctx, func(outcome limit.Outcome, tokens int64, err error) {
 		u := limiter.Use{Outcome: outcome, Tokens: tokens, Limits: engine.RateLimit(err)}
-		mu.Lock()
-		if last != nil && u.Limits == nil {
-			u.Limits = new(last.Limits())
+		if r := last.Load(); r != nil && u.Limits == nil {
+			u.Limits = new(r.Limits())
 		}
-		mu.Unlock()
 		p.limiter.Settle(*g, u)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/retake-go/retake/internal/after"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/engine"
@@ -439,9 +440,8 @@ func (p *process) adjustPolicy() error {
 // earlier returns the earlier of the given deadline and that of the context. A deadline of the context that
 // cannot be recorded is too far away to count.
 func earlier(ctx context.Context, deadline time.Time) time.Time {
-	d, ok := ctx.Deadline()
-	if ok && canon.CheckDeadline("", d) == nil && (deadline.IsZero() || d.Before(deadline)) {
-		deadline = d
+	if d, ok := ctx.Deadline(); ok && canon.CheckDeadline("", d) == nil {
+		deadline = after.Sooner(deadline, d)
 	}
 	return deadline.UTC().Round(0)
 }

@@ -41,3 +41,11 @@ func (p *Pending) Until(at time.Time, c Clock) After {
 func (p *Pending) Fired(f After) {
 	*p = slices.DeleteFunc(*p, func(a After) bool { return a.Fired == f.Fired })
 }
+
+// Sooner returns the earlier of two times, of which zero is never.
+func Sooner(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}

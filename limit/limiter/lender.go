@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/retake-go/retake/internal/after"
 	"github.com/retake-go/retake/internal/chain"
 	"github.com/retake-go/retake/limit"
 )
@@ -109,26 +110,18 @@ func (b *lender) settle(ev limit.Event, lender int64) {
 	if ev.Outcome == limit.Served || ev.Outcome == limit.Unused {
 		by = by.Add(gather)
 	}
-	b.tell = sooner(b.tell, by)
-}
-
-// sooner returns the earlier of two times, of which zero is never.
-func sooner(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
+	b.tell = after.Sooner(b.tell, by)
 }
 
 // next is when it has something to do; zero is never.
 func (b *lender) next() time.Time {
 	at := b.retry
 	if b.asking == nil {
-		at = sooner(at, sooner(b.speak, sooner(b.tell, b.look)))
+		at = after.Sooner(at, after.Sooner(b.speak, after.Sooner(b.tell, b.look)))
 	}
 	if len(b.s.state.Slots) > 0 && b.s.state.Waiting() == 0 { // what nobody uses goes back
 		first := &b.s.state.Slots[0]
-		at = sooner(at, first.From.Add(max(first.Every, gather)+time.Second))
+		at = after.Sooner(at, first.From.Add(max(first.Every, gather)+time.Second))
 	}
 	return at
 }
@@ -289,7 +282,7 @@ func (b *lender) lent(t *todo, out *outcome) {
 		answer.Share = *out.share
 		answer.Share.From = answer.Share.From.Add(-out.skew)
 	default:
-		b.look = sooner(b.look, b.l.time.Now().Add(min(max(out.wait, minLook), maxLook)))
+		b.look = after.Sooner(b.look, b.l.time.Now().Add(min(max(out.wait, minLook), maxLook)))
 		return
 	}
 	b.ask, b.asked, b.look = nil, 0, time.Time{}

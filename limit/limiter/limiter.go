@@ -170,7 +170,7 @@ func (l *Limiter) Ask(a Ask, later func(Answer)) (answer Answer, known bool) {
 	s := l.scope(a.Scope, now)
 	if a.UnlessDown && s.down(now) {
 		if s.lender != nil { // another process may have seen that it is back
-			s.lender.tell = sooner(s.lender.tell, now.Add(gather))
+			s.lender.tell = after.Sooner(s.lender.tell, now.Add(gather))
 			l.plan(s)
 		}
 		return Answer{Grant: Grant{Scope: a.Scope}, Err: &DeniedError{Scope: a.Scope, Why: limit.NotUp}}, true
@@ -180,9 +180,7 @@ func (l *Limiter) Ask(a Ask, later func(Answer)) (answer Answer, known bool) {
 		a.Deadline = a.Deadline.Add(l.time.Ahead())
 	}
 	if l.cfg.MaxWait > 0 {
-		if most := now.Add(l.cfg.MaxWait); a.Deadline.IsZero() || most.Before(a.Deadline) {
-			a.Deadline = most
-		}
+		a.Deadline = after.Sooner(a.Deadline, now.Add(l.cfg.MaxWait))
 	}
 	ev := limit.Event{
 		Kind: limit.Ask, At: now, ID: l.asks, Tokens: a.Tokens, Turn: a.Turn, Priority: a.Priority, Retry: a.Retry,
@@ -222,8 +220,8 @@ func (l *Limiter) Acquire(ctx context.Context, a Ask) (Grant, error) {
 	if err := context.Cause(ctx); err != nil {
 		return Grant{}, err
 	}
-	if d, has := ctx.Deadline(); has && l.cfg.Clock == nil && (a.Deadline.IsZero() || d.Before(a.Deadline)) {
-		a.Deadline = d
+	if d, has := ctx.Deadline(); has && l.cfg.Clock == nil {
+		a.Deadline = after.Sooner(a.Deadline, d)
 	}
 	answered := make(chan Answer, 1)
 	answer, known := l.Ask(a, func(got Answer) { answered <- got })

@@ -169,7 +169,7 @@ func (l *Limiter) plan(s *scope) {
 		at = time.Time{}
 	}
 	if s.lender != nil {
-		at = sooner(at, s.lender.next())
+		at = after.Sooner(at, s.lender.next())
 	}
 	l.alarms.Set(s.alarm, at)
 }

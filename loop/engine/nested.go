@@ -3,6 +3,7 @@ package engine
 import (
 	"time"
 
+	"github.com/retake-go/retake/internal/after"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -40,19 +41,11 @@ func (o *Outer) Bound(own *policy.Set) policy.Set {
 // Deadline returns the earliest of the inner run's own deadline, zero for none, that of the outer run, and
 // the end of the call that begins now.
 func (o *Outer) Deadline(own, now time.Time) time.Time {
-	first := earlier(own, o.State.Config.Deadline)
+	first := after.Sooner(own, o.State.Config.Deadline)
 	if d := o.Run.Timeout; d > 0 {
-		first = earlier(first, now.Add(d))
+		first = after.Sooner(first, now.Add(d))
 	}
 	return first
-}
-
-// earlier returns the earlier of two deadlines; zero is none.
-func earlier(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
 }
 
 // Inner returns the id of the inner run's session, and cfg as the config of a run that begins now: with the
