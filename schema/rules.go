@@ -306,8 +306,13 @@ func holdsAsField(v reflect.Value, tag string) bool {
 }
 
 // tried is holds for a rule that has not been tried yet: the validator panics at those that it does not know,
-// or cannot apply to a value.
+// or cannot apply to a value. It would come to the rules of a group only as far as those before do not hold.
 func (r *rule) tried(v reflect.Value, at *spot, around any) (holds bool, err error) {
+	for _, alt := range r.alts {
+		if _, err := alt.tried(v, at, around); err != nil {
+			return false, err
+		}
+	}
 	defer func() {
 		if p := recover(); p == nil {
 			return

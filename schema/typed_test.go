@@ -221,6 +221,15 @@ func TestForRefuses(t *testing.T) {
 		"bad_parameter": {refused[struct {
 			A int `validate:"min=x"`
 		}], `A: validate rule "min=x" is not for values of type int, or its parameter is wrong`},
+		"bad_parameter_in_a_group": {refused[struct {
+			A string `validate:"ascii|len=x"`
+		}], `A: validate rule "len=x" is not for values of type string, or its parameter is wrong`},
+		"rule_of_lists_in_a_group": {refused[struct {
+			A int `validate:"isdefault|unique"`
+		}], `A: validate rule "unique" is not for values of type int`},
+		"bad_boolean_in_a_group": {refused[struct {
+			A bool `validate:"isdefault|eq=x"`
+		}], `A: validate rule "eq=x" is not for values of type bool, or its parameter is wrong`},
 		"string_rule": {refused[struct {
 			A int `validate:"email"`
 		}], `A: validate rule "email" needs a string, not int`},
