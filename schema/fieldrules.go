@@ -77,8 +77,11 @@ func (at *spot) apply(n *jsonschema.Schema, rules []*rule) error {
 // mistake in the type, to be found now and not with a model's reply.
 func (at *spot) usable(rules []*rule) error {
 	empty := reflect.New(at.typ).Elem()
-	if at.class == classList && at.typ.Kind() == reflect.Slice {
-		empty = reflect.MakeSlice(at.typ, 1, 1)
+	if at.typ.Kind() == reflect.Slice {
+		empty = reflect.MakeSlice(at.typ, 1, 1) // some rules are about what is in it
+		if first := empty.Index(0); first.Kind() == reflect.Pointer {
+			first.Set(reflect.New(first.Type().Elem()))
+		}
 	}
 	for _, r := range rules {
 		switch {

@@ -238,8 +238,13 @@ func (r *rule) checkOthers(in reflect.Type, at *spot) error {
 				"give it a type", r.text, name)
 		}
 	}
-	if _, err := r.tried(empty, at, around.Interface()); err != nil || r.how != "when" {
-		return err
+	for _, others := range []reflect.Value{reflect.New(in), around} { // without what pointers lead to, and with it
+		if _, err := r.tried(empty, at, others.Interface()); err != nil {
+			return err
+		}
+	}
+	if r.how != "when" {
+		return nil
 	}
 	for condition := range slices.Chunk(quotedOrWord().FindAllString(r.param, -1), 2) {
 		one := *r

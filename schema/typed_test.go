@@ -230,6 +230,16 @@ func TestForRefuses(t *testing.T) {
 		"bad_boolean_in_a_group": {refused[struct {
 			A bool `validate:"isdefault|eq=x"`
 		}], `A: validate rule "eq=x" is not for values of type bool, or its parameter is wrong`},
+		"unique_by_no_field": {refused[struct {
+			A []*seat `validate:"unique=Nmae"`
+		}], `A: validate rule "unique=Nmae" is not for values of type []*schema_test.seat, or its parameter is wrong`},
+		"unique_bytes": {refused[struct {
+			A []byte `validate:"unique=B"`
+		}], `A: validate rule "unique=B" is not for values of type []uint8, or its parameter is wrong`},
+		"country_that_may_be_missing": {refused[struct {
+			A string `validate:"postcode_iso3166_alpha2_field=B"`
+			B *string
+		}], `A: validate rule "postcode_iso3166_alpha2_field=B" is not for values of type string, or its parameter is wrong`},
 		"string_rule": {refused[struct {
 			A int `validate:"email"`
 		}], `A: validate rule "email" needs a string, not int`},
