@@ -186,3 +186,13 @@ func TestAnErrorThatKnowsItsFailureKeepsItsWaitAndThatItIsFinal(t *testing.T) {
 	assert.False(t, r.Retryable())
 	assert.Equal(t, ratelimit.State{RetryAfter: ratelimit.In(9 * time.Second)}, r.RateLimit)
 }
+
+func TestTheRateLimitsOfAnErrorAreThoseOfItsResult(t *testing.T) {
+	limits := ratelimit.Parse(map[string][]string{"X-Ratelimit-Limit-Requests": {"60"}, "X-Ratelimit-Remaining-Requests": {"0"},
+		"Retry-After": {"9"}}, time.Time{})
+	r := result.FromError[int](fmt.Errorf("asking: %w", &ratelimit.LimitedError{State: limits,
+		Err: fault.Typed(fault.ProviderError{Class: fault.RateLimit, RetryAfter: 9 * time.Second, Message: "slow"})}))
+	limits.Ignored = nil
+	assert.Equal(t, limits, r.RateLimit)
+	assert.NoError(t, r.Validate())
+}

@@ -63,8 +63,8 @@ func (r Result[T]) cause() error {
 
 // FromError makes a result of a Go error. Its class is that of a [fault.ClassError] in the chain, or else
 // that of [fault.Classify]. Its message is the provider's if a provider's error is in the chain, else that of
-// the whole chain. A result that was unwrapped comes back as it was. A nil error gives a success with the
-// zero value.
+// the whole chain. Its rate limits are those of the error: see [ratelimit.OfError]. A result that was
+// unwrapped comes back as it was. A nil error gives a success with the zero value.
 func FromError[T any](err error) Result[T] {
 	if err == nil {
 		var none T
@@ -84,6 +84,9 @@ func FromError[T any](err error) Result[T] {
 		return r
 	}
 	r := FromResponse[T](fault.Response{Err: err})
+	if s := ratelimit.OfError(err); len(s.Windows) > 0 {
+		r.RateLimit = told(s)
+	}
 	r.Error.Type = typeName(err)
 	r.addProvider(err)
 	return r
@@ -140,10 +143,14 @@ func FromResponse[T any](r fault.Response) Result[T] {
 
 // limits reads the rate limits, with the wait that the classification found.
 func limits(r fault.Response, v fault.Verdict) ratelimit.State {
-	s := ratelimit.Response{
+	return told(ratelimit.Response{
 		Provider: r.Provider, Headers: r.Headers, Body: r.Body, At: r.Now,
 		RetryAfter: ratelimit.Span{Duration: v.RetryAfter, Known: v.Asked},
-	}.Limits()
+	}.Limits())
+}
+
+// told is a state without lists that are empty.
+func told(s ratelimit.State) ratelimit.State {
 	if len(s.Windows) == 0 {
 		s.Windows = nil
 	}
