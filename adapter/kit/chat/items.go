@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"slices"
@@ -14,38 +15,37 @@ import (
 // and calls.
 type keptItems struct {
 	kit.Origin
-	Items []json.RawMessage `json:"items"`
+	Items []output `json:"items"`
 	// Custom are the custom tools of ours that are called among them.
 	Custom []string `json:"custom,omitempty"`
 }
 
 // keepItems encodes the items of a reply; it is empty if text and calls say it all.
-func keepItems(by kit.Origin, items []json.RawMessage, isOurs func(item) bool) string {
+func keepItems(by kit.Origin, items []output, isOurs func(item) bool) string {
 	if !telling(items) {
 		return ""
 	}
 	k := keptItems{Origin: by, Items: items}
-	for _, raw := range items {
-		if item := readItem(raw); item.Type == customCall && isOurs(item) {
-			k.Custom = append(k.Custom, bareName(item.Name))
+	for _, o := range items {
+		if o.Type == customCall && isOurs(o.item) {
+			k.Custom = append(k.Custom, bareName(o.Name))
 		}
 	}
 	return kit.KeepOpaque(k)
 }
 
 // telling reports whether items hold more than a text followed by calls.
-func telling(items []json.RawMessage) bool {
+func telling(items []output) bool {
 	called, texts := false, 0
-	for _, raw := range items {
-		item := readItem(raw)
-		switch item.Type {
+	for _, o := range items {
+		switch o.Type {
 		case "function_call":
-			if called = true; item.Namespace != "" || item.caller() != nil {
+			if called = true; o.Namespace != "" || o.caller() != nil {
 				return true
 			}
 		case "message":
 			texts++
-			if called || texts > 1 || item.Phase != "" {
+			if called || texts > 1 || o.Phase != "" {
 				return true
 			}
 		default:
@@ -58,7 +58,7 @@ func telling(items []json.RawMessage) bool {
 // items returns the kept items of a turn, under the current ids of its calls. It returns nil if there are
 // none of this origin, or if the turn has changed since. Reasoning that is neither stored, nor encrypted,
 // nor plain text (as of DeepSeek and gpt-oss) would be refused, and so would the items that depend on it.
-func (m *Model) items(t turn) []json.RawMessage {
+func (m *Model) items(t turn) []output {
 	var k keptItems
 	if !kit.ReadOpaque(t.Message, m.origin(), &k) {
 		return nil
@@ -73,27 +73,26 @@ func (m *Model) items(t turn) []json.RawMessage {
 	}
 	kit.NameCalls(said.calls)
 	n := 0
-	items := slices.Clone(k.Items)
-	for i, raw := range items {
-		item := readItem(raw)
-		if item.Type == "reasoning" && item.EncryptedContent == "" && len(item.Content) == 0 && !m.cfg.Store {
+	for i := range k.Items {
+		o := &k.Items[i]
+		if o.Type == "reasoning" && o.EncryptedContent == "" && len(o.Content) == 0 && !m.cfg.Store {
 			return nil
 		}
-		if !isOurs(item) {
+		if !isOurs(o.item) {
 			continue
 		}
 		c, was := t.calls[n], said.calls[n]
 		if was.ID != c.Made.ID || was.Arguments != c.Made.Arguments || safeName(bareName(was.Name)) != c.Name {
 			return nil
 		}
-		o, _ := kit.ReadObject(raw)
-		if bareName(item.Name) != item.Name {
-			o = o.With("name", kit.Quote(c.Name))
+		sent, _ := kit.ReadObject(o.raw)
+		if bareName(o.Name) != o.Name {
+			sent = sent.With("name", kit.Quote(c.Name))
 		}
-		items[i] = o.With("call_id", kit.Quote(c.ID)).JSON()
+		o.CallID, o.raw = c.ID, sent.With("call_id", kit.Quote(c.ID)).JSON()
 		n++
 	}
-	return items
+	return k.Items
 }
 
 // said is the content of output items.
@@ -104,22 +103,20 @@ type said struct {
 
 // readItems reads output items. What a model says to itself while it works (phase commentary) is not part
 // of its text. Tools that the API ran itself (web_search_call and others) are no calls of ours.
-func readItems(items []json.RawMessage, isOurs func(item) bool) said {
+func readItems(items []output, isOurs func(item) bool) said {
 	var s said
 	var texts, thoughts []string
-	for _, raw := range items {
-		item := readItem(raw)
+	for _, o := range items {
 		switch {
-		case item.Type == "reasoning":
-			if t := thoughtsOf(item); t != "" {
+		case o.Type == "reasoning":
+			if t := thoughtsOf(o.item); t != "" {
 				thoughts = append(thoughts, t)
 			}
-		case isOurs(item):
-			s.calls = append(s.calls, message.Call{ID: item.CallID, Name: item.Name,
-				Arguments: item.arguments()})
-		case item.Type == "message" && item.Phase != commentary:
+		case isOurs(o.item):
+			s.calls = append(s.calls, message.Call{ID: o.CallID, Name: o.Name, Arguments: o.arguments()})
+		case o.Type == "message" && o.Phase != commentary:
 			var text strings.Builder
-			for _, c := range item.Content {
+			for _, c := range o.Content {
 				text.WriteString(c.Text)
 				s.refusal += c.Refusal
 			}
@@ -150,6 +147,21 @@ const betweenTexts = "\n\n"
 // commentary is the phase of what a model says to itself while it works.
 const commentary = "commentary"
 
+// output is an output item as it came, and what is used of it. What cannot be read is not said.
+type output struct {
+	item
+	raw json.RawMessage
+}
+
+func (o *output) UnmarshalJSON(raw []byte) error {
+	o.raw = bytes.Clone(raw)
+	_ = json.Unmarshal(raw, &o.item)
+	return nil
+}
+
+// MarshalJSON writes the item as it came.
+func (o output) MarshalJSON() ([]byte, error) { return o.raw, nil }
+
 // item is the part of an output item that is used.
 type item struct {
 	Type, Phase, Name string
@@ -175,26 +187,22 @@ var clientCalls = []string{"mcp_approval_request", "local_shell_call", "shell_ca
 
 // waiting returns the type of an item that waits for such a client; empty if there is none. Some run at the
 // API: then their outputs are among the items. A custom tool that we do not have ran there if more follows.
-func waiting(items []json.RawMessage, isOurs func(item) bool) string {
-	var all []item
+func waiting(items []output, isOurs func(item) bool) string {
 	answered := map[string]bool{}
-	for _, raw := range items {
-		item := readItem(raw)
-		all = append(all, item)
-		answered[item.CallID] = answered[item.CallID] ||
-			item.CallID != "" && strings.HasSuffix(item.Type, "_output")
+	for _, o := range items {
+		answered[o.CallID] = answered[o.CallID] || o.CallID != "" && strings.HasSuffix(o.Type, "_output")
 	}
-	n := slices.IndexFunc(all, func(i item) bool {
-		isClients := slices.Contains(clientCalls, i.Type) || i.Type == "tool_search_call" && i.Execution == "client"
-		return isClients && !answered[i.CallID]
+	n := slices.IndexFunc(items, func(o output) bool {
+		isClients := slices.Contains(clientCalls, o.Type) || o.Type == "tool_search_call" && o.Execution == "client"
+		return isClients && !answered[o.CallID]
 	})
-	if last := len(all) - 1; n < 0 && last >= 0 && all[last].Type == customCall && !isOurs(all[last]) {
+	if last := len(items) - 1; n < 0 && last >= 0 && items[last].Type == customCall && !isOurs(items[last].item) {
 		n = last
 	}
 	if n < 0 {
 		return ""
 	}
-	return all[n].Type
+	return items[n].Type
 }
 
 // isOurs reports whether an item is a call of ours. A call of a custom tool is ours where we have the tool:
@@ -220,10 +228,10 @@ func (i item) caller() json.RawMessage {
 }
 
 // madeIn returns the calls among items by their ids.
-func madeIn(items []json.RawMessage) (made map[string]item) {
-	for _, raw := range items {
-		if item := readItem(raw); item.isOurs(func(string) bool { return true }) {
-			set(&made, item.CallID, item)
+func madeIn(items []output) (made map[string]item) {
+	for _, o := range items {
+		if o.isOurs(func(string) bool { return true }) {
+			set(&made, o.CallID, o.item)
 		}
 	}
 	return made
@@ -246,10 +254,4 @@ func (c *contents) UnmarshalJSON(raw []byte) error {
 		return nil
 	}
 	return json.Unmarshal(raw, (*[]struct{ Text, Refusal string })(c))
-}
-
-// readItem reads one output item; the zero item if raw is none.
-func readItem(raw json.RawMessage) (i item) {
-	_ = json.Unmarshal(raw, &i) // what cannot be read is not said
-	return i
 }

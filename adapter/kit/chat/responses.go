@@ -110,7 +110,9 @@ func (m *Model) input(req loop.Request) []json.RawMessage {
 		if kept == nil {
 			all = append(all, m.turnItems(t)...)
 		}
-		all = append(all, kept...)
+		for _, o := range kept {
+			all = append(all, o.raw)
+		}
 		made := madeIn(kept)
 		for _, c := range t.calls {
 			output := outputOf(c)

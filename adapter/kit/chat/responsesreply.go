@@ -27,7 +27,7 @@ type responsesReply struct {
 	has func(tool string) bool
 
 	// Of a stream: the completed items by index, and the calls and texts that have begun.
-	items map[int64]json.RawMessage
+	items map[int64]output
 	calls map[int64]int
 	quiet map[int64]bool
 	wrote map[int64]bool
@@ -57,7 +57,7 @@ type document struct {
 	ID                string
 	Status            string
 	Model             string
-	Output            []json.RawMessage
+	Output            []output
 	Error             json.RawMessage
 	Reasoning         json.RawMessage
 	IncompleteDetails struct{ Reason string } `json:"incomplete_details"`
@@ -126,7 +126,7 @@ type streamed struct {
 	Text        json.RawMessage
 	Arguments   json.RawMessage
 	Input       json.RawMessage
-	Item        json.RawMessage
+	Item        output
 	Response    json.RawMessage
 	Error       json.RawMessage
 	Output      []json.RawMessage
@@ -162,7 +162,7 @@ func (r *responsesReply) event(data []byte, tell func(loop.Delta)) (bool, error)
 			r.wroteArguments(e, tell)
 		}
 	case "response.output_item.done":
-		if e.Item != nil {
+		if e.Item.raw != nil {
 			set(&r.items, e.OutputIndex, e.Item)
 			r.began(e, tell)
 		}
@@ -194,7 +194,7 @@ func (r *responsesReply) event(data []byte, tell func(loop.Delta)) (bool, error)
 // One that is announced whole begins with its end: at Perplexity it turns into what a search of its own
 // found.
 func (r *responsesReply) began(e streamed, tell func(loop.Delta)) {
-	item := readItem(e.Item)
+	item := e.Item.item
 	set(&r.quiet, e.OutputIndex, item.Phase == commentary)
 	_, begun := r.calls[e.OutputIndex]
 	announced := e.Type == "response.output_item.added" && item.Status == "completed" && item.arguments() != ""
@@ -276,7 +276,7 @@ func (r *responsesReply) whole() json.RawMessage {
 	last, _ := kit.ReadObject(r.last)
 	var items []json.RawMessage
 	for _, at := range slices.Sorted(maps.Keys(r.items)) {
-		items = append(items, r.items[at])
+		items = append(items, r.items[at].raw)
 	}
 	return last.With("output", kit.List(items...)).JSON()
 }
