@@ -133,11 +133,16 @@ func (d *delays) resolve(from policies) (
 		set.Answer = policy.Layer{}
 	}
 	p = set.Policy(policy.Target{Plane: plane, Tool: d.Tool})
-	if class, err = d.class(p); err != nil || isPreset || class.Plane() != fault.Transport {
-		return p, class, plane, err
+	transport := set.Policy(policy.Target{Plane: fault.Transport, Tool: d.Tool})
+	if class, err = d.class(p); err != nil { // one of the user's own may be of the transport plane alone
+		class, err = d.class(transport)
+		return transport, class, fault.Transport, err
+	}
+	if isPreset || class.Plane() != fault.Transport {
+		return p, class, plane, nil
 	}
 	if _, own := set.ToolTransport[d.Tool]; own || !set.Transport.IsZero() {
-		p = set.Policy(policy.Target{Plane: fault.Transport, Tool: d.Tool})
+		p = transport
 	}
 	return p, class, fault.Transport, nil
 }
