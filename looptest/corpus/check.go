@@ -89,8 +89,14 @@ func Check(q Question, p *policy.Set) ([]Verdict, error) {
 // the feedback can be read.
 var undecided = planner.PlannerFunc(nil)
 
-// CheckReply is [Check] of one reply, with the tools that the model was offered.
+// CheckReply is [Check] of one reply, with the tools that the model was offered. What calls may cost is not
+// asked, because the reply has come.
 func CheckReply(r message.Reply, tools *tool.Set, p *policy.Set) (Verdict, error) {
+	if p != nil {
+		free := *p
+		free.Spending = policy.Spending{}
+		p = &free
+	}
 	s, err := session.New(session.Config{ID: "check"})
 	if err != nil {
 		return Verdict{}, err

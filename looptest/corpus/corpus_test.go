@@ -89,6 +89,16 @@ func TestHalvesOfSurrogatePairs(t *testing.T) {
 	assert.Equal(t, `\ud83d`, text(`\\ud83d`))
 }
 
+// A reply has come, so nothing asks what its call would have cost.
+func TestAReplyIsCheckedWhateverCallsMayCost(t *testing.T) {
+	set := policy.DefaultSet()
+	set.Spending = policy.Spending{Run: policy.Allowance{Cost: new(int64(1)), TotalTokens: new(int64(1))}}
+	verdicts, err := corpus.Check(questions(t, lisbon)[0], &set)
+	require.NoError(t, err)
+	assert.Equal(t, []bool{true, false}, []bool{verdicts[0].OK, verdicts[1].OK})
+	assert.Contains(t, verdicts[1].Feedback, "nights")
+}
+
 func TestACorpusThatBreaksOff(t *testing.T) {
 	broken := errors.New("the disk is gone")
 	for _, begun := range []string{"", lisbon[:50], lisbon} {
