@@ -102,6 +102,10 @@ func (p *play) config() (cfg corpus.Config, err error) {
 	if err != nil {
 		return cfg, err
 	}
+	if from.set.Spending.Costs() { // each run would end before its first call
+		return cfg, misused("-policy: %s bounds money, and a corpus has no model with a price: leave the costs "+
+			"out, or give it to retake tune, with -model", p.Policy)
+	}
 	cfg = corpus.Config{Policy: &from.set, Seed: p.Seed}
 	if p.Journal == "" {
 		if p.Sync != "" {
