@@ -27,9 +27,10 @@ type Journal struct {
 	ctx context.Context
 	// log is nil while the journal rests or is released.
 	log Log
-	// head is the hash of the last line of the chain, which begins at headAt.
-	head        hash
-	headAt, end int64
+	// chained is the last line of the chain, with those that are pending. written is the last in the log, which
+	// ends at end.
+	chained, written chainLine
+	end              int64
 	folds
 	// pending are lines to write with the next append.
 	pending []byte
@@ -40,6 +41,12 @@ type Journal struct {
 	tornBytes int64
 	// broken is why nothing more is written.
 	broken error
+}
+
+// chainLine is a line of the chain: its hash, and where it begins.
+type chainLine struct {
+	hash hash
+	at   int64
 }
 
 // Open opens a session's journal and folds it. It returns an error for a changed line and for a decision that
@@ -64,7 +71,7 @@ func Open(ctx context.Context, store Store, session string, s Settings) (*Journa
 		return nil, fmt.Errorf("opening the journal of session %q: the store returned neither a log nor an error", session)
 	}
 	j := &Journal{
-		log: log, store: store, settings: s, session: session, ctx: ctx, head: newHash(),
+		log: log, store: store, settings: s, session: session, ctx: ctx,
 		folds: newFolds(s.Redact.redactor(ctx, session)),
 	}
 	if err := j.read(); err != nil {
@@ -407,12 +414,12 @@ func (j *Journal) Resumed(at time.Time, asked machine.EffectKind) error {
 
 // enqueue adds a record to the next append.
 func (j *Journal) enqueue(rec Record) error {
-	lines, head, err := j.head.appendRecord(j.pending, &rec)
+	lines, next, err := j.chained.hash.appendRecord(j.pending, &rec)
 	if err != nil {
 		return err
 	}
 	if rec.Note == nil {
-		j.head, j.headAt = head, j.end+int64(len(j.pending))
+		j.chained = chainLine{next, j.end + int64(len(j.pending))}
 	}
 	j.pending = lines
 	return nil
@@ -426,7 +433,7 @@ func (j *Journal) flush(durable bool) error {
 	if err := j.log.Append(j.ctx, j.end, j.pending, durable); err != nil {
 		return j.failed(err)
 	}
-	j.end += int64(len(j.pending))
+	j.end, j.written = j.end+int64(len(j.pending)), j.chained
 	if j.pending = j.pending[:0]; cap(j.pending) > keptRoom {
 		j.pending = nil
 	}

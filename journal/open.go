@@ -9,7 +9,7 @@ import (
 func (j *Journal) read() error {
 	r, err := readLog(j.ctx, j.log, func(e *entry) error {
 		if e.kind != kindNote {
-			j.headAt = e.offset
+			j.written.at = e.offset
 		}
 		return j.take(j.ctx, e)
 	})
@@ -19,7 +19,8 @@ func (j *Journal) read() error {
 	if h := j.file.Header; h.Format != "" && h.Session != j.session {
 		return fmt.Errorf("journal: it is that of session %q, not of %q", h.Session, j.session)
 	}
-	j.head, j.end = r.head, r.Offset()
+	j.written.hash, j.end = r.head, r.Offset()
+	j.chained = j.written
 	j.torn, j.tornBytes = r.torn, r.tornBytes
 	if d := j.file.undecided; d != nil {
 		j.file.undecided = nil

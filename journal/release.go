@@ -80,9 +80,9 @@ func (j *Journal) isAsLeft(log Log) error {
 		return err
 	}
 	defer in.Close()
-	begin := []byte(beforeHash + j.head.String())
-	last, rest, end := make([]byte, len(begin)), j.end-j.headAt-int64(len(begin)), int64(0)
-	if err = leadTo(in, j.headAt); err == nil {
+	begin := []byte(beforeHash + j.written.hash.String())
+	last, rest, end := make([]byte, len(begin)), j.end-j.written.at-int64(len(begin)), int64(0)
+	if err = leadTo(in, j.written.at); err == nil {
 		_, err = io.ReadFull(in, last)
 	}
 	if err == nil && bytes.Equal(last, begin) {

@@ -16,6 +16,10 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/journal/journaltest"
 	"github.com/retake-go/retake/journal/sealed"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/engine"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/session"
 )
 
 // A journal that rests is held by nobody. It is taken again if it ends as it did; else it has another writer.
@@ -140,4 +144,30 @@ func TestWhatOthersWroteIsNotHeld(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A run that was begun and has no event yet is not written, so that its journal may be let go of.
+func TestAJournalIsLetGoBeforeTheFirstEvent(t *testing.T) {
+	dir := journal.Dir(t.TempDir())
+	j, err := journal.Open(t.Context(), dir, "order-42", journal.Settings{})
+	require.NoError(t, err)
+	defer j.Close()
+	s, err := session.New(session.Config{Journal: j})
+	require.NoError(t, err)
+	cfg, err := loop.Config{}.Machine()
+	require.NoError(t, err)
+	m, err := machine.Compile(&cfg)
+	require.NoError(t, err)
+	for range 2 {
+		r, err := engine.New(engine.RunnerConfig{Session: s, Machine: m, Input: &engine.Input{Prompt: "Hi."}})
+		require.NoError(t, err)
+		j.Release()
+		require.NoError(t, j.Wake())
+		_, err = r.Start(time.Now())
+		require.NoError(t, err)
+		_, err = r.Cancel(time.Now(), nil)
+		require.NoError(t, err)
+		r.Close()
+	}
+	require.Empty(t, j.Warning())
 }
