@@ -97,13 +97,13 @@ func (r *run) stopped(e *machine.Effect) entry {
 	if r.page != nil {
 		about = told.Outcome(e.Outcome)
 	}
-	return made.says(about, doubtText(e.Outcome), failedText(e.Outcome, true),
+	return made.says(about, told.InDoubt(e.Outcome), failedText(e.Outcome, true),
 		strings.Join(e.Outcome.Warnings, "; "))
 }
 
 // marredText says what keeps a run from having gone well although it is done; empty if nothing does.
 func marredText(o *machine.Outcome) string {
-	return joined("; ", doubtText(o), failedText(o, false))
+	return joined("; ", told.InDoubt(o), failedText(o, false))
 }
 
 // failedText names the calls that failed and are not in doubt, with those of read-only tools if reads is set;
@@ -118,15 +118,6 @@ func failedText(o *machine.Outcome, reads bool) string {
 	}
 	return several.Of(len(failed), "call") + " failed: " +
 		listed(failed, func(f machine.ToolFailure) string { return f.Tool })
-}
-
-// doubtText names the calls whose effect is unknown; empty if there are none.
-func doubtText(o *machine.Outcome) string {
-	if len(o.InDoubt) == 0 {
-		return ""
-	}
-	return several.Of(len(o.InDoubt), "call") + " in doubt: " +
-		listed(o.InDoubt, func(c machine.CallRef) string { return c.Tool })
 }
 
 // decided makes the entry of an attempt.

@@ -61,7 +61,7 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 		c.notSent(w, in, err)
 		return
 	}
-	c.remember(w, said.By)
+	c.keep(w, byCookie, said.By)
 	http.Redirect(w, r, c.after(r.Context(), s.anchor(of)), http.StatusSeeOther)
 }
 
@@ -101,9 +101,6 @@ func (c *Console) again(w http.ResponseWriter, q *question) {
 		Drafts: drafts,
 	})
 }
-
-// remember puts the name of who answers into a cookie.
-func (c *Console) remember(w http.ResponseWriter, name string) { c.keep(w, byCookie, name) }
 
 // keep puts a value into a cookie.
 func (c *Console) keep(w http.ResponseWriter, cookie, value string) {

@@ -101,7 +101,8 @@ func New(s Settings) (*Console, error) {
 	if c.clock == nil {
 		c.clock = system{}
 	}
-	c.watch = newWatcher(s, c.clock)
+	c.watch = &watcher{stores: s.Stores, scrubber: c.scrubber, clock: c.clock,
+		sessions: map[key]*watched{}, digested: map[key]string{}}
 	c.routes.HandleFunc("GET /console.css", c.css)
 	c.routes.HandleFunc("GET /console.js", func(w http.ResponseWriter, _ *http.Request) {
 		write(w, "text/javascript", look.JS+script)

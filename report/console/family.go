@@ -26,9 +26,9 @@ type line struct {
 	// depth is how many sessions it is in, and grey is set if it does not fit the filter itself.
 	depth int
 	grey  bool
-	// more is how many rows after it are folded, and unfold the address that shows them.
+	// more is how many rows after it are folded, and Unfold the address that shows them.
 	more   int
-	unfold string
+	Unfold string
 	// section is the section in which it stands.
 	section int
 }
@@ -71,7 +71,7 @@ func families(rows []*watched, outer map[*watched]*watched, f filter, now time.T
 			g := filter{Inside: r.Session}
 			g.Picks[storePick] = r.Store
 			last := &lines[len(lines)-1]
-			last.more, last.unfold = more, g.at(1)
+			last.more, last.Unfold = more, g.at(1)
 		}
 	}
 	for _, r := range roots {

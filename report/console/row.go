@@ -166,14 +166,13 @@ const maxIndent = 3
 // Due is the time that passes.
 func (c cell) Due() due { return due{c.asked, c.Until, c.now} }
 
-// More says how many rows after this one are folded; Unfold is the address that shows them.
+// More says how many rows after this one are folded.
 func (c cell) More() string {
 	if c.more == 0 {
 		return ""
 	}
 	return several.Of(c.more, "more agent")
 }
-func (c cell) Unfold() string { return c.unfold }
 
 // Ago is how long ago the latest event was, and Start when the run began.
 func (c cell) Ago() string {

@@ -38,17 +38,13 @@ func sentence(f *journal.Fold, s *journal.Summary, asks []openAsk, by scrubber) 
 
 // ended says how a run ended after so many corrections.
 func ended(o *machine.Outcome, corrections int) string {
-	names := make([]string, len(o.InDoubt))
-	for n, c := range o.InDoubt {
-		names[n] = brief(c.Tool)
-	}
-	about := brief(told.Outcome(o))
+	about, doubt := brief(told.Outcome(o)), brief(told.InDoubt(o))
 	if o.OK && about == "" {
 		about = "the answer is empty"
 	}
 	switch {
-	case len(names) > 0:
-		return several.Of(len(names), "call") + " in doubt: " + strings.Join(names, ", ") + ". " + about
+	case doubt != "":
+		return doubt + ". " + about
 	case o.OK && corrections > 0:
 		return about + " (after " + several.Of(corrections, "correction") + ")"
 	}

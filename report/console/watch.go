@@ -70,11 +70,6 @@ type watched struct {
 	follower *journal.Follower
 }
 
-func newWatcher(s Settings, clock loop.Clock) *watcher {
-	return &watcher{stores: s.Stores, scrubber: scrubber{s.ShowSecrets}, clock: clock,
-		sessions: map[key]*watched{}, digested: map[key]string{}}
-}
-
 // patience is how long a page waits for the stores to be read the first time, and soon how long later.
 const (
 	patience = 500 * time.Millisecond

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/loop/machine"
 )
 
@@ -21,6 +22,18 @@ func Outcome(o *machine.Outcome) string {
 		about = strings.Replace(about, string(x.Failure.Class), Failure(&x.Failure), 1)
 	}
 	return about
+}
+
+// InDoubt names the calls of an outcome whose effect is unknown; empty if there are none.
+func InDoubt(o *machine.Outcome) string {
+	if len(o.InDoubt) == 0 {
+		return ""
+	}
+	names := make([]string, len(o.InDoubt))
+	for n, c := range o.InDoubt {
+		names[n] = c.Tool
+	}
+	return several.Of(len(names), "call") + " in doubt: " + strings.Join(names, ", ")
 }
 
 // Failure is the class of a failure and its first issue in a few words, without values.
