@@ -111,7 +111,7 @@ func (u Usage) Tokens() int64 {
 	if u.TotalTokens != 0 {
 		return u.TotalTokens
 	}
-	return capped(u.InputTokens, u.OutputTokens)
+	return u.Total()
 }
 
 // ProviderData has more data of a provider's response.

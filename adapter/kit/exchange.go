@@ -33,8 +33,8 @@ type Rules struct {
 	SystemInPlace bool
 	// SystemLater keeps only the later system messages in their place.
 	SystemLater bool
-	// UserAround makes a conversation begin and end with the user, or with the answer to a call: [GoOn] is
-	// added where it does not.
+	// UserAround is of APIs that refuse a conversation which begins or ends with the model: [GoOn] is added
+	// before or after it. An answer to a call ends one too, and so does a system message in its place.
 	UserAround bool
 }
 

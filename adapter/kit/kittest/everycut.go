@@ -66,7 +66,8 @@ type cutting struct {
 // RoundTrip answers.
 func (c *cutting) RoundTrip(r *http.Request) (*http.Response, error) {
 	body := io.MultiReader(strings.NewReader(c.body[:c.length]), iotest.ErrReader(c.end))
-	return &http.Response{StatusCode: c.status, Header: c.header.Clone(), Body: io.NopCloser(body), Request: r}, nil
+	return &http.Response{StatusCode: c.status, Header: c.header.Clone(), Body: io.NopCloser(body),
+		Request: r}, nil
 }
 
 // check checks what came of a cut.
