@@ -73,19 +73,26 @@ func (at *spot) apply(n *jsonschema.Schema, rules []*rule) error {
 	return nil
 }
 
-// usable tries each rule on an empty value. A rule that the validator does not know or cannot apply is a
+// sample is the value that rules are tried on: an empty one, but with an element that they can look into.
+func (at *spot) sample() reflect.Value {
+	v := reflect.New(at.typ).Elem()
+	if v.Kind() == reflect.Slice {
+		v.Set(reflect.MakeSlice(at.typ, 1, 1))
+	}
+	if (v.Kind() == reflect.Slice || v.Kind() == reflect.Array) && v.Len() > 0 && v.Index(0).Kind() == reflect.Pointer {
+		v.Index(0).Set(reflect.New(at.typ.Elem().Elem()))
+	}
+	return v
+}
+
+// usable tries each rule on a sample. A rule that the validator does not know or cannot apply is a
 // mistake in the type, to be found now and not with a model's reply.
 func (at *spot) usable(rules []*rule) error {
-	empty := reflect.New(at.typ).Elem()
-	if at.typ.Kind() == reflect.Slice {
-		empty = reflect.MakeSlice(at.typ, 1, 1) // some rules are about what is in it
-		if first := empty.Index(0); first.Kind() == reflect.Pointer {
-			first.Set(reflect.New(first.Type().Elem()))
-		}
-	}
+	sample := at.sample()
+	needsType := func(r *rule) bool { return at.class == classAny && !r.relational() }
 	for _, r := range rules {
 		switch {
-		case r.relational():
+		case r.relational() && !slices.ContainsFunc(r.alts, needsType):
 			if err := at.suits(r); err != nil {
 				return err
 			}
@@ -100,7 +107,7 @@ func (at *spot) usable(rules []*rule) error {
 		if err := at.suits(r); err != nil {
 			return err
 		}
-		switch holds, err := r.tried(empty, at, nil); {
+		switch holds, err := r.tried(sample, at, nil); {
 		case err != nil:
 			return err
 		case !holds && r.compares() && at.typ.Kind() == reflect.Array:

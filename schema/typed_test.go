@@ -233,6 +233,13 @@ func TestForRefuses(t *testing.T) {
 		"unique_by_no_field": {refused[struct {
 			A []*seat `validate:"unique=Nmae"`
 		}], `A: validate rule "unique=Nmae" is not for values of type []*schema_test.seat, or its parameter is wrong`},
+		"unique_array_by_no_field": {refused[struct {
+			A [2]*seat `validate:"unique=Nmae"`
+		}], `A: validate rule "unique=Nmae" is not for values of type [2]*schema_test.seat, or its parameter is wrong`},
+		"rule_of_any_in_a_group": {refused[struct {
+			A any `validate:"excluded_with=B|len=3"`
+			B string
+		}], `A: validate rule "excluded_with=B|len=3" needs a type, and any value may stand here`},
 		"unique_bytes": {refused[struct {
 			A []byte `validate:"unique=B"`
 		}], `A: validate rule "unique=B" is not for values of type []uint8, or its parameter is wrong`},
