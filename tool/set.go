@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/retake-go/retake/extract"
+	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/fields"
 )
 
 // Set is the tools that are offered to a model together. It never changes and is safe for concurrent use. A
@@ -98,4 +100,26 @@ func ProviderName(name string) string {
 // plain reports whether every provider allows a character in a name.
 func plain(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-'
+}
+
+// maxOffered bounds the names in an issue about an unknown tool.
+const maxOffered = 20
+
+// offer lists the names of a set, for a call of a name that is not among them. A name close enough to be
+// meant comes first and is marked as the nearest.
+func (s *Set) offer(name string) string {
+	names := s.Names()
+	if len(names) == 0 {
+		return fault.OneOf("")
+	}
+	if at := fields.Nearest(name, names); at >= 0 {
+		near := names[at]
+		copy(names[1:], names[:at])
+		names[0] = near + " (the nearest name)"
+	}
+	more := ""
+	if rest := len(names) - maxOffered; rest > 0 {
+		names, more = names[:maxOffered], fmt.Sprintf(" and %d more", rest)
+	}
+	return fault.OneOf(strings.Join(names, ", ") + more)
 }

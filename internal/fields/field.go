@@ -129,27 +129,19 @@ func Says(v any, n int) bool {
 }
 
 // Over lays what the fields of the struct from say over those of the struct to. Both are pointers to structs
-// with the same fields, but one may have values where the other has pointers. They share slices, maps, and
-// pointers then.
+// with the same fields, but to may have values where from has pointers. They share slices, maps, and pointers
+// then.
 func Over(to, from any) {
 	top, below := reflect.ValueOf(from).Elem(), reflect.ValueOf(to).Elem()
 	for n := range Fields(to) {
-		if v, says := said(top.Field(n)); says {
-			set(below.Field(n), top.Field(n), v)
+		src, dst := top.Field(n), below.Field(n)
+		switch v, says := said(src); {
+		case !says:
+		case src.Type() == dst.Type():
+			dst.Set(src)
+		default:
+			dst.Set(v)
 		}
-	}
-}
-
-// set sets dst to src, or to v, its value without the pointer.
-func set(dst, src, v reflect.Value) {
-	switch {
-	case src.Type() == dst.Type():
-		dst.Set(src)
-	case dst.Kind() == reflect.Pointer:
-		dst.Set(reflect.New(v.Type()))
-		dst.Elem().Set(v)
-	default:
-		dst.Set(v)
 	}
 }
 
