@@ -14,7 +14,8 @@ import (
 )
 
 // answerInvalid answers the invalid calls of a reply: each with its own issues and the decision on its tool.
-func (s *step) answerInvalid(b *Batch, decided map[string]*Decision) {
+func (s *step) answerInvalid(decided map[string]*Decision) {
+	b := s.Batch
 	var items []feedback.Item
 	for n, c := range b.Calls {
 		if c.Status == callInvalid {
@@ -35,7 +36,7 @@ func (s *step) answerInvalid(b *Batch, decided map[string]*Decision) {
 }
 
 // countAnswer counts the answer to a call that ended against the limits of the feedback.
-func (s *step) countAnswer(b *Batch, c *BatchCall, end *ToolEnd) {
+func (s *step) countAnswer(c *BatchCall, end *ToolEnd) {
 	if !c.Ended() || !c.IsError() || end.Whole {
 		return
 	}
@@ -43,8 +44,8 @@ func (s *step) countAnswer(b *Batch, c *BatchCall, end *ToolEnd) {
 	if end.Verdict == Done {
 		told -= len(ranWords(c.Tool, end, ""))
 	}
-	b.Told.MaxIssues += min(end.issues(), s.Config.Limits.MaxIssues)
-	b.Told.MaxBytes += told
+	s.Batch.Told.MaxIssues += min(end.issues(), s.Config.Limits.MaxIssues)
+	s.Batch.Told.MaxBytes += told
 }
 
 // issues returns the number of issues that the tool found.

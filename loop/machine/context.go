@@ -60,8 +60,10 @@ func (s *step) keepTurn(start int, t projection.Turn) {
 	}
 }
 
-// tellBatch tells the model the answers to the calls of a reply, and records what became of the calls.
-func (s *step) tellBatch(b *Batch) {
+// tellBatch ends the batch: it tells the model the answers to the calls, and records what became of them.
+func (s *step) tellBatch() {
+	b := s.Batch
+	s.Batch = nil
 	s.sayAll(b.Native, b.Calls)
 	t := projection.Turn{Text: !b.Native}
 	for _, c := range b.Calls {

@@ -127,12 +127,10 @@ func (s *step) endLost(c *BatchCall, v Verdict, f fault.Failure, verdict policy.
 	if over != "" {
 		s.exhaust(d, f)
 	}
-	if !c.inDoubt() {
-		s.giveBack(c)
-	}
 	if c.Status == callDoubtful {
 		s.addDoubt(c)
 	}
+	s.giveBack(c)
 	s.uncharge(c)
 	c.end(callLost, c.lostText(v))
 }

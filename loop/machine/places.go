@@ -102,10 +102,10 @@ func (s *step) giveBack(c *BatchCall) {
 }
 
 // tellRepeated answers the calls of a batch that were not run because they equal another.
-func (s *step) tellRepeated(b *Batch) {
-	for n, c := range b.Calls {
+func (s *step) tellRepeated() {
+	for n, c := range s.Batch.Calls {
 		if c.unsaid() {
-			b.Calls[n] = b.repeated(n)
+			s.Batch.Calls[n] = s.Batch.repeated(n)
 		}
 	}
 }

@@ -229,9 +229,8 @@ func (s *step) endBatch(text string) {
 			c.end(callNotRun, text)
 		}
 	}
-	s.tellRepeated(s.Batch)
-	s.tellBatch(s.Batch)
-	s.Batch = nil
+	s.tellRepeated()
+	s.tellBatch()
 }
 
 // degrade ends the run with the plain text of the last reply.

@@ -186,8 +186,8 @@ func (s *step) answered(r *Reply) error {
 // called judges the calls of a reply. Invalid calls are charged, one attempt per tool, and answered with
 // feedback. Valid calls are run, unless the policy wants all or nothing, or calls are the answer.
 func (s *step) called(r *Reply) error {
-	b, arguments := s.newBatch(r)
-	bad := s.judgeCalls(b, arguments)
+	arguments := s.newBatch(r)
+	b, bad := s.Batch, s.judgeCalls(arguments)
 	userFirst := s.Config.CallsOnly && s.hasUserMessages()
 	skip := bad > 0 && (s.Policy.AllOrNothing || s.Config.CallsOnly)
 	decided := make(map[string]*Decision)
@@ -197,14 +197,14 @@ func (s *step) called(r *Reply) error {
 			s.beginAttempt(tool)
 		}
 		if !skip {
-			s.resumeProgress(b, tool)
+			s.resumeProgress(tool)
 		}
 		if len(failed) > 0 {
 			decided[tool] = s.callsFailed(tool, failed)
 		}
 	}
 	if bad > 0 {
-		s.answerInvalid(b, decided)
+		s.answerInvalid(decided)
 	}
 	for n, c := range b.Calls {
 		c.Raw, c.Class, c.Issues = "", "", nil
@@ -221,23 +221,22 @@ func (s *step) called(r *Reply) error {
 	}
 	switch {
 	case s.Config.CallsOnly && bad == 0 && !userFirst:
-		s.accept(b)
+		s.accept()
 		return nil
 	case bad == len(b.Calls) && s.kept.Exhausted == nil:
-		s.tellBatch(b)
+		s.tellBatch()
 		return s.proceed(nextTurn)
 	}
-	s.Batch = b
 	s.keepRest()
 	return s.proceed(nextTools)
 }
 
 const notRun = "Not run: another call of the same reply could not be used. Send all calls again."
 
-// newBatch returns the batch of a reply's calls, and the arguments of each in the form of [exact]. The calls
-// have their Class and Issues until they are judged.
-func (s *step) newBatch(r *Reply) (b *Batch, arguments [][]byte) {
-	b = &Batch{Calls: make([]*BatchCall, len(r.Calls)), batchKept: batchKept{Native: r.Native, From: s.from}}
+// newBatch begins the batch of a reply's calls, and returns the arguments of each in the form of [exact]. The
+// calls have their Class and Issues until they are judged.
+func (s *step) newBatch(r *Reply) (arguments [][]byte) {
+	b := &Batch{Calls: make([]*BatchCall, len(r.Calls)), batchKept: batchKept{Native: r.Native, From: s.from}}
 	all := make([]BatchCall, len(r.Calls))
 	arguments = make([][]byte, len(r.Calls))
 	for n := range all {
@@ -245,16 +244,17 @@ func (s *step) newBatch(r *Reply) (b *Batch, arguments [][]byte) {
 		c.Index, c.Call = n, r.Calls[n]
 		b.Calls[n], arguments[n] = c, c.exact()
 	}
-	return b, arguments
+	s.Batch = b
+	return arguments
 }
 
 // judgeCalls decides which calls of a reply are not run: invalid ones, those that equal another call, and
 // those beyond the most successes of their tool. It returns the number of invalid calls.
-func (s *step) judgeCalls(b *Batch, arguments [][]byte) (bad int) {
+func (s *step) judgeCalls(arguments [][]byte) (bad int) {
 	taken := make(map[string]int) // places under caps that calls of this reply take
-	for n, c := range b.Calls {
+	for n, c := range s.Batch.Calls {
 		if c.Class == "" && !s.Config.CallsOnly { // else the caller runs the calls
-			s.judgeCall(c, arguments[n], b.twins(n, arguments), taken)
+			s.judgeCall(c, arguments[n], s.Batch.twins(n, arguments), taken)
 		}
 		if c.Class != "" {
 			c.Status = callInvalid
@@ -356,8 +356,8 @@ func proposed(failed []*BatchCall) string {
 
 // resumeProgress gives the calls of a tool the progress of the earlier ones that asked again, in call order.
 // With another number of calls than asked, none gets any, because nobody knows which is which.
-func (s *step) resumeProgress(b *Batch, tool string) {
-	a, good := s.find(tool), b.of(tool, callOpen, callRepeated)
+func (s *step) resumeProgress(tool string) {
+	a, good := s.find(tool), s.Batch.of(tool, callOpen, callRepeated)
 	if a == nil || len(good) == 0 {
 		return
 	}
@@ -370,9 +370,10 @@ func (s *step) resumeProgress(b *Batch, tool string) {
 }
 
 // accept ends the run with the calls of a reply as its answer.
-func (s *step) accept(b *Batch) {
-	s.passAll(b)
-	calls := b.runs()
+func (s *step) accept() {
+	s.passAll()
+	calls := s.Batch.runs()
+	s.Batch = nil
 	for n := range calls {
 		calls[n].Exact = nil // only the journal needs it
 	}
@@ -417,7 +418,7 @@ func (s *step) toolEnded() error {
 		return err
 	}
 	b.Cursor = b.pending(end.Index + 1)
-	s.countAnswer(b, c, end)
+	s.countAnswer(c, end)
 	s.notePoll(c)
 	switch more := b.Cursor < len(b.Calls); {
 	case more && s.kept.Exhausted != nil && !s.Config.Planner && s.peopleAsked() == nil:
@@ -488,9 +489,7 @@ func (s *step) toolAsks(c *BatchCall, end *ToolEnd) error {
 	if len(end.Progress) > 0 {
 		c.Progress = end.Progress
 	}
-	if !c.Doubt {
-		s.giveBack(c)
-	}
+	s.giveBack(c)
 	decide := func() *Decision { return s.fail(c.Tool, &f, string(c.exact()), "") }
 	c.end(callAsked, s.correctCall(c, &f, "", decide))
 	return nil
@@ -557,9 +556,7 @@ func (s *step) toolFailed(c *BatchCall, end *ToolEnd) error {
 	inDoubt := s.doubtOf(c.Key) != nil
 	c.end(callFailed, c.failedWords(end, inDoubt, s.limitsLeft()))
 	c.Parts = end.Parts
-	if !inDoubt {
-		s.giveBack(c)
-	}
+	s.giveBack(c)
 	s.recordToolFailure(c, fault.ToolExecution, fault.Scrub(end.Text))
 	s.notifyToolFailed(c, fault.ToolExecution, end.Text, inDoubt)
 	return nil
@@ -567,13 +564,11 @@ func (s *step) toolFailed(c *BatchCall, end *ToolEnd) error {
 
 // ran finishes a reply whose calls are all answered: it closes the actions that passed and tells the model.
 func (s *step) ran() error {
-	b := s.Batch
-	s.passAll(b)
-	s.keepProgress(b)
-	s.tellRepeated(b)
-	answer := s.answerOf(b)
-	s.tellBatch(b)
-	s.Batch = nil
+	s.passAll()
+	s.keepProgress()
+	s.tellRepeated()
+	b, answer := s.Batch, s.answerOf()
+	s.tellBatch()
 	if answer != nil {
 		s.say(message.Message{Role: message.Assistant, Text: answer.Text})
 		s.close(AnswerAction)
@@ -586,7 +581,8 @@ func (s *step) ran() error {
 
 // passAll closes the actions of the tools of a reply that no call has decided: all calls of each were
 // accepted, or one failed for good.
-func (s *step) passAll(b *Batch) {
+func (s *step) passAll() {
+	b := s.Batch
 	for _, tool := range b.tools() {
 		switch {
 		case b.decided(tool):
@@ -600,8 +596,8 @@ func (s *step) passAll(b *Batch) {
 
 // keepProgress keeps the progress of the calls that asked again, for the calls that correct them, unless
 // their action is over.
-func (s *step) keepProgress(b *Batch) {
-	for _, c := range b.Calls {
+func (s *step) keepProgress() {
+	for _, c := range s.Batch.Calls {
 		if a := s.find(c.Tool); a != nil && c.Status == callAsked {
 			a.Asked = append(a.Asked, string(c.Progress))
 		}
@@ -614,18 +610,17 @@ var givenToUser = json.RawMessage(`"The user was given the result as the answer.
 
 // answerOf returns the end of a run that a call of the reply has answered, the first of several. It returns
 // nil if none has, or if the model has yet to be told what the user said.
-func (s *step) answerOf(b *Batch) *Outcome {
-	at := slices.IndexFunc(b.Calls, func(c *BatchCall) bool { return c.Final != nil })
+func (s *step) answerOf() *Outcome {
+	at := slices.IndexFunc(s.Batch.Calls, func(c *BatchCall) bool { return c.Final != nil })
 	if at < 0 || s.hasUserMessages() {
 		return nil
 	}
-	c := *b.Calls[at]
+	c := s.call(at)
 	o := &Outcome{OK: true, Reason: policy.ReasonAccepted}
 	var is bool
 	if o.Text, is = textIn(c.Final); !is {
 		o.Text, o.Value = string(c.Final), c.Final
 	}
 	c.Answer = s.told(givenToUser)
-	b.Calls[at] = &c
 	return o
 }

@@ -233,9 +233,7 @@ func (s *step) change(c *BatchCall, r *Response) {
 			twins++
 		}
 	}
-	if s.doubtOf(c.Key) == nil {
-		s.giveBack(c)
-	}
+	s.giveBack(c)
 	s.enlist(c, twins, now)
 	c.Changed = true
 }
