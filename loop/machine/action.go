@@ -190,17 +190,10 @@ func (s *step) addFeedback(in feedback.Input) *feedback.RetryFeedback {
 // repairs returns the kinds of repair that the calls, or the answer, of an attempt needed.
 func (s *step) repairs(d *Decision) []extract.Form {
 	var all []extract.Repair
-	r := s.ev.Reply
-	switch {
+	switch r := s.ev.Reply; {
 	case d.Plane != fault.Correction:
-	case r != nil && d.Action == AnswerAction && r.Answer != nil:
+	case d.Action == AnswerAction && r != nil && r.Answer != nil:
 		all = r.Answer.Repairs
-	case r != nil:
-		for n := range r.Calls {
-			if c := &r.Calls[n]; c.Tool == d.Action {
-				all = append(all, c.Repairs...)
-			}
-		}
 	case s.Batch != nil:
 		for _, c := range s.Batch.Calls {
 			if c.Tool == d.Action {

@@ -119,6 +119,9 @@ type watchedCall struct {
 // not seen the first result when it made the second call. More calls than a cycle may have count as one.
 func (s *step) watched(b *Batch) (all []watchedCall) {
 	for _, c := range b.Calls {
+		if c.Twin > 0 {
+			continue
+		}
 		switch c.Status {
 		case callAnswered, callRepeated, callFailed, callRefused, callLost, callDenied:
 		default:
