@@ -85,9 +85,8 @@ type callKept struct {
 	// Held reports that the call is a poll that came early, and waits.
 	Held bool `json:"held,omitempty"`
 	// Twin is the index, plus 1, of the equal call in the same reply; 0 if the equal call is of an earlier
-	// reply. Was is the answer of the equal call.
-	Twin int    `json:"twin,omitempty"`
-	Was  string `json:"was,omitempty"`
+	// reply.
+	Twin int `json:"twin,omitempty"`
 	// Doubt reports that the call has an answer of its own, and left something in doubt.
 	Doubt bool `json:"doubt,omitempty"`
 	// Parts are the media of the answer.

@@ -101,7 +101,7 @@ func (s *step) giveBack(c *BatchCall) {
 	c.Place, c.SessionPlace = false, false
 }
 
-// tellRepeated answers the calls of a batch that were not run because they equal another.
+// tellRepeated answers the calls of the batch that were not run because they equal another of the reply.
 func (s *step) tellRepeated() {
 	for n, c := range s.Batch.Calls {
 		if c.unsaid() {
@@ -110,38 +110,37 @@ func (s *step) tellRepeated() {
 	}
 }
 
-// unsaid reports whether a call that equals another has not got its answer yet.
+// unsaid reports whether a call that equals another of its reply has not got its answer yet.
 func (c *BatchCall) unsaid() bool { return c.Status == callRepeated && c.Answer == "" }
 
-// repeated returns call n, which equals another, with its answer.
+// repeated returns call n, which equals another of the reply, with its answer.
 func (b *Batch) repeated(n int) *BatchCall {
 	own := *b.Calls[n]
-	lead := "Not run again: the same call was made before in this run. Its result: "
-	if own.Twin > 0 {
-		first := b.Calls[own.Twin-1]
-		lead = "Not run: it equals another call of the same reply, which has the result: "
-		if own.Was = first.Answer; first.Status != callAnswered {
-			own.Status, lead = callNotRun, "Not run: it equals another call of the same reply, which ended so: "
-		}
+	first := b.Calls[own.Twin-1]
+	if first.Status != callAnswered {
+		own.end(callNotRun, "Not run: it equals another call of the same reply, which ended so: "+first.Answer)
+		return &own
 	}
-	said := own.Was
-	if !b.Native && own.Status == callRepeated {
-		said = quoted(said)
-	}
-	if own.Answer = lead + said; own.Status == callRepeated && own.Twin > 0 {
-		own.Answer += "\nIf it has to be done twice, make the call again in another reply."
-	}
+	own.Answer = "Not run: it equals another call of the same reply, which has the result: " + b.shown(first.Answer) +
+		"\nIf it has to be done twice, make the call again in another reply."
 	return &own
+}
+
+// shown returns the result of another call as a part of an answer.
+func (b *Batch) shown(result string) string {
+	if b.Native {
+		return result
+	}
+	return quoted(result)
 }
 
 // Answered returns call n of the batch with its answer. ok is false if the call is open, or equals an open
 // one of the same reply.
 func (b *Batch) Answered(n int) (c *BatchCall, ok bool) {
-	c = b.Calls[n]
-	if !c.unsaid() {
+	switch c = b.Calls[n]; {
+	case !c.unsaid():
 		return c, c.Ended()
-	}
-	if c.Twin > 0 && !b.Calls[c.Twin-1].Ended() {
+	case !b.Calls[c.Twin-1].Ended():
 		return c, false
 	}
 	return b.repeated(n), true

@@ -127,7 +127,7 @@ func (s *step) watched(b *Batch) (all []watchedCall) {
 		default:
 			continue
 		}
-		w := watchedCall{BatchCall: c, same: c.same()}
+		w := watchedCall{BatchCall: c, same: s.same(c)}
 		if s.policyOf(c.Tool).Polling > 0 {
 			if !s.isNews(c, w.same) {
 				continue // neither repetition nor progress
@@ -181,10 +181,10 @@ func (s *step) isNews(c *BatchCall, said string) bool {
 
 // same returns the digest of a call and its answer. A string is the same where the model gets its text and where
 // it gets its JSON: see [step.told].
-func (c *BatchCall) same() string {
+func (s *step) same(c *BatchCall) string {
 	status, answer := c.Status, c.Answer
 	if status == callRepeated {
-		status, answer = callAnswered, c.Was
+		status, answer = callAnswered, s.made(c.Tool, c.exact()).Answer
 	}
 	if text, is := textIn(json.RawMessage(answer)); is {
 		answer = text

@@ -302,7 +302,9 @@ func (s *step) equal(c *BatchCall, twins []*BatchCall, made *madeCall) {
 	case mode == policy.EqualRecorded && first >= 0:
 		c.Status, c.Twin = callRepeated, twins[first].Index+1
 	case mode == policy.EqualRecorded:
-		c.Status, c.Was, c.Parts = callRepeated, made.Answer, made.Parts
+		c.end(callRepeated, "Not run again: the same call was made before in this run. Its result: "+
+			s.Batch.shown(made.Answer))
+		c.Parts = made.Parts
 	}
 }
 
