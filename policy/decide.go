@@ -165,7 +165,10 @@ func (b Budgets) Exceeded(tool, unknown, run int) (Reason, Detail) {
 	for _, of := range [...]struct {
 		why           Reason
 		failed, limit int
-	}{{ReasonToolBudget, tool, b.Tool}, {ReasonUnknownToolBudget, unknown, b.UnknownTools}, {ReasonRunBudget, run, b.Run}} {
+	}{
+		{ReasonToolBudget, tool, b.Tool}, {ReasonUnknownToolBudget, unknown, b.UnknownTools},
+		{ReasonRunBudget, run, b.Run},
+	} {
 		if of.limit != Unlimited && of.failed > of.limit {
 			return of.why, Detail{Count: of.failed, Limit: of.limit}
 		}

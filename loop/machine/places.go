@@ -59,9 +59,9 @@ func (st *State) beyond(tool string, more int) *fault.Issue {
 	return nil
 }
 
-// enlist gives a call that is to be run its key, and its place under the caps of its tool: those of the call in
-// doubt that it repeats, or new ones. twins is the number of equal calls before it in its reply. The number of
-// its action counts from the start of the run, so that the same run made again has the same keys.
+// enlist gives a call that is to be run its key, and its place under the caps of its tool: those of the call
+// in doubt that it repeats, or new ones. twins is the number of equal calls before it in its reply. The
+// number of its action counts from the start of the run, so that the same run made again has the same keys.
 func (s *step) enlist(c *BatchCall, twins int, arguments []byte) {
 	if again := s.repeatedDoubt(c.Tool, arguments, twins); again != nil {
 		c.Key, c.standing = again.Key, again.standing
@@ -121,8 +121,8 @@ func (b *Batch) repeated(n int) *BatchCall {
 		own.end(callNotRun, "Not run: it equals another call of the same reply, which ended so: "+first.Answer)
 		return &own
 	}
-	own.Answer = "Not run: it equals another call of the same reply, which has the result: " + b.shown(first.Answer) +
-		"\nIf it has to be done twice, make the call again in another reply."
+	own.Answer = "Not run: it equals another call of the same reply, which has the result: " +
+		b.shown(first.Answer) + "\nIf it has to be done twice, make the call again in another reply."
 	return &own
 }
 
