@@ -201,7 +201,8 @@ func (c *Call) digest(status callStatus, answer string, parts []message.Part) st
 	text := appendPart(appendPart(make([]byte, 0, hashBufferSize), c.Tool), identity)
 	text = appendPart(appendPart(text, string(status)), answer)
 	for n := range parts {
-		text = appendPart(text, parts[n].Data)
+		p := &parts[n]
+		text = appendPart(appendPart(appendPart(text, p.Data), p.Text), p.URL)
 	}
 	return digest(text, signatureLen)
 }

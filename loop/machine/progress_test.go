@@ -2,6 +2,7 @@ package machine_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -52,4 +53,24 @@ func TestEqualCallsWithMediaCountOnce(t *testing.T) {
 	reply.Reply.Calls = append(reply.Reply.Calls, second)
 	st := repeating(t, policy.Layer{EqualInReply: policy.EqualRecorded}, reply)
 	assert.Len(t, st.Outcome.Exhaustion.Cycle.Calls, 1)
+}
+
+// A call whose result differs in a part alone makes progress.
+func TestAPartThatIsAnotherIsAnotherResult(t *testing.T) {
+	for name, part := range map[string]func(n int) message.Part{
+		"text": func(n int) message.Part { return message.Part{Kind: message.TextPart, Text: fmt.Sprint("page ", n)} },
+		"url":  func(n int) message.Part { return message.Part{Kind: message.ImagePart, URL: fmt.Sprint("https://a/", n)} },
+		"data": func(n int) message.Part {
+			return message.Part{Kind: message.ImagePart, MediaType: "image/png", Data: fmt.Sprintf("%04d", n)}
+		},
+	} {
+		st := step(t, fresh(t, machine.Config{}), start())
+		for n := range 12 {
+			st = step(t, st, goodCall("{}"), machine.Event{Kind: machine.ToolEnded, At: began, Tool: &machine.ToolEnd{
+				Verdict: machine.Done, Result: json.RawMessage(`"see the attachment"`), Parts: []message.Part{part(n)}}})
+			if !assert.Equal(t, machine.Calling, st.Phase, "%s %d", name, n) {
+				break
+			}
+		}
+	}
 }
