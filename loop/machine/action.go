@@ -37,16 +37,6 @@ func (s *step) closeWhere(fits func(action) bool) {
 	}
 }
 
-// policyOf returns the read-only policy of an action.
-func (s *step) policyOf(action string) *policy.RetryPolicy {
-	return s.PolicyOf(policy.Target{Tool: action})
-}
-
-// position returns the position of an attempt of an action.
-func (s *step) position(action string, attempt int) Position {
-	return Position{Action: action, Attempt: attempt, MaxAttempts: s.policyOf(action).MaxAttempts}
-}
-
 // key returns the jitter key of an action on a plane. It is zero, which saves a hash, where nothing spreads
 // the wait: without jitter in p and without a wait that f asks for.
 func (s *step) key(
@@ -206,14 +196,11 @@ func (s *step) repairs(d *Decision) []extract.Form {
 
 // pass closes an action with a successful attempt, which is already counted.
 func (s *step) pass(name string, why policy.Reason) {
-	at := 0
-	if a := s.find(name); a != nil {
-		at = a.Attempt
-	} else {
+	if s.find(name) == nil {
 		s.Opened++
 	}
 	s.recordDecision(&Decision{
-		Position: s.position(name, at), Plane: fault.Correction, Decision: policy.Decision{Reason: why},
+		Position: s.Attempt(name), Plane: fault.Correction, Decision: policy.Decision{Reason: why},
 	}, nil)
 	s.close(name)
 }

@@ -102,31 +102,25 @@ func (s *step) granted() error {
 
 // denied ends the run, or asks the planner. No attempt was made, and none is charged.
 func (s *step) denied(g *Grant) error {
-	q := Question{
-		Position: s.requestPosition(), Plane: fault.Transport,
-		Failure:  fault.Failure{Plane: fault.Transport, Class: fault.RateLimit, Message: "limiter: " + g.String()},
-		Decision: policy.Decision{Reason: policy.ReasonLimited, Detail: policy.Detail{Wait: g.Wait, Room: g.Left}},
+	f := fault.Failure{Plane: fault.Transport, Class: fault.RateLimit, Message: "limiter: " + g.String()}
+	if g.Denied == limit.NotUp || g.Denied == limit.DownTooLong {
+		f.Class = fault.Unavailable
 	}
-	next := nextCall
-	if s.Config.Single {
-		next = nextTry
+	d := &Decision{Position: s.requestPosition(), Plane: fault.Transport, Decision: policy.Decision{
+		Reason: policy.ReasonLimited, Detail: policy.Detail{Wait: g.Wait, Room: g.Left}}}
+	if g.Denied == limit.TooLate && s.outlasts(g.Wait) {
+		d.Reason = policy.ReasonDeadline
 	}
 	if g.Denied == limit.NotUp {
-		q.Failure.Class, q.Decision = fault.Unavailable, policy.Decision{Retry: true, Reason: policy.ReasonLimited}
-		q.Denied = true
-		s.consult(q)
-		return s.proceed(next)
+		s.consult(Question{Position: d.Position, Plane: d.Plane, Denied: true, Failure: f,
+			Decision: policy.Decision{Retry: true, Reason: policy.ReasonLimited}})
+	} else {
+		s.exhaust(d, f)
 	}
-	if g.Denied == limit.DownTooLong {
-		q.Failure.Class = fault.Unavailable
+	if s.Config.Single {
+		return s.proceed(nextTry)
 	}
-	if g.Denied == limit.TooLate && s.outlasts(g.Wait) {
-		q.Reason = policy.ReasonDeadline
-	}
-	q.Exhausted = true
-	s.kept.Exhausted = &q
-	s.notifyExhausted(&q)
-	return s.proceed(next)
+	return s.proceed(nextCall)
 }
 
 // excusedNow reports that the event is the end of a call that is excused.

@@ -107,12 +107,10 @@ func (s *step) noticeReduced(n *Notice, r *Reduced) error {
 		return err
 	}
 	d := &Decision{
-		Position: s.position(n.Action, 1), Plane: fault.Correction,
+		Position: s.Attempt(n.Action), Plane: fault.Correction,
 		Class: fault.Reducer, Decision: policy.Decision{Reason: policy.ReasonReducerError}, ReducerError: r.Error,
 	}
-	if a := s.find(n.Action); a != nil {
-		d.Attempt = max(a.Attempt, 1)
-	}
+	d.Attempt = max(d.Attempt, 1)
 	f, _ := ReducerFailure(n.Action, r.Error)
 	s.recordDecision(d, f.Issues)
 	s.exhaust(d, f)

@@ -43,7 +43,7 @@ func (s *step) keepMade(c *BatchCall) {
 // beyond returns the issue of a call beyond the most successes of its tool, or nil. more is the number of
 // places that earlier calls of the reply take.
 func (st *State) beyond(tool string, more int) *fault.Issue {
-	p := st.PolicyOf(policy.Target{Tool: tool})
+	p := st.policyOf(tool)
 	for _, limit := range [...]struct {
 		most, taken int
 		within      string

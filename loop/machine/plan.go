@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -94,7 +93,7 @@ func (s *step) follow() error {
 // peopleAsked returns the plan of a policy that asks a person about the exhaustion, or nil. Nobody is asked
 // about a single action.
 func (s *step) peopleAsked() *Plan {
-	p := s.policyOf(cmp.Or(s.kept.Exhausted.Action, s.kept.Exhausted.Tool)).Approval.Whole()
+	p := s.policyOf(s.kept.Exhausted.Action).Approval.Whole()
 	if s.Config.Single || p.Exhausted != policy.ExhaustedAsk {
 		return nil
 	}

@@ -61,6 +61,11 @@ func (p *policies) of(t policy.Target) *policy.RetryPolicy {
 // PolicyOf returns what [policy.Set.Policy] returns for the policy of the run, merged once. It is read-only.
 func (st *State) PolicyOf(t policy.Target) *policy.RetryPolicy { return st.policies.of(t) }
 
+// policyOf returns the read-only policy of an action.
+func (st *State) policyOf(action string) *policy.RetryPolicy {
+	return st.PolicyOf(policy.Target{Tool: action})
+}
+
 // transportOf returns the policy for failed calls of a tool.
 func (st *State) transportOf(tool string) *policy.RetryPolicy {
 	return st.PolicyOf(policy.Target{Plane: fault.Transport, Tool: tool})

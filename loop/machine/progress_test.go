@@ -59,7 +59,9 @@ func TestEqualCallsWithMediaCountOnce(t *testing.T) {
 func TestAPartThatIsAnotherIsAnotherResult(t *testing.T) {
 	for name, part := range map[string]func(n int) message.Part{
 		"text": func(n int) message.Part { return message.Part{Kind: message.TextPart, Text: fmt.Sprint("page ", n)} },
-		"url":  func(n int) message.Part { return message.Part{Kind: message.ImagePart, URL: fmt.Sprint("https://a/", n)} },
+		"url": func(n int) message.Part {
+			return message.Part{Kind: message.ImagePart, URL: fmt.Sprint("https://a/", n)}
+		},
 		"data": func(n int) message.Part {
 			return message.Part{Kind: message.ImagePart, MediaType: "image/png", Data: fmt.Sprintf("%04d", n)}
 		},

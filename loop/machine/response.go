@@ -196,7 +196,7 @@ func (st *State) changeFault(a *Ask, r *Response) string {
 			return "as many calls of the tool as are allowed have succeeded, or could succeed: " + i.Expected
 		}
 	}
-	mode := st.PolicyOf(policy.Target{Tool: a.Tool}).EqualCalls
+	mode := st.policyOf(a.Tool).EqualCalls
 	if mode != policy.EqualRun && st.made(c.Tool, now) != nil {
 		return fmt.Sprintf("the same call was made before in this run, and equal_calls is %s", mode)
 	}

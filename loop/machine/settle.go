@@ -103,7 +103,7 @@ func (s *step) askOn(answered func(*Ask) bool) error {
 // askAbout asks a person what is to follow an exhaustion.
 func (s *step) askAbout(p *Plan) error {
 	x := s.kept.Exhausted
-	a := Ask{Kind: AskExhausted, Index: -1, Tool: cmp.Or(x.Action, x.Tool), Failure: &x.Failure,
+	a := Ask{Kind: AskExhausted, Index: -1, Tool: x.Action, Failure: &x.Failure,
 		Attempt: x.Attempt, Reason: x.Reason, At: s.At, Deadline: s.openUntil(p.Delay), Default: EndRun}
 	if c := s.correctable(); c != nil {
 		a.Index, a.CallID, a.Key, a.Arguments = c.Index, c.ID, c.Key, c.Arguments

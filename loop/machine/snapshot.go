@@ -28,12 +28,9 @@ type snapshot struct {
 	State  json.RawMessage `json:"state"`
 }
 
-// plain is a State without methods.
-type plain State
-
 // stateJSON is the JSON form of a State. It contains the snapshot of the session.
 type stateJSON struct {
-	plain
+	State
 	kept
 	Session    json.RawMessage   `json:"session,omitempty"`
 	Transcript []message.Message `json:"transcript,omitempty"`
@@ -62,14 +59,14 @@ func (st State) Snapshot() ([]byte, error) {
 // json returns the JSON form of all but the session and the transcript.
 func (st *State) json() *stateJSON {
 	return &stateJSON{
-		plain: plain(*st), kept: st.kept, Turns: st.turns.From(0), Failures: st.ToolFailures(),
+		State: *st, kept: st.kept, Turns: st.turns.From(0), Failures: st.ToolFailures(),
 		Recent: st.recent.Values(), Lately: st.shownCalls.Values(),
 	}
 }
 
 // state returns the state with that JSON form.
 func (w *stateJSON) state(held session.State, said seq.Log[message.Message], compiled *compiled) State {
-	st := State(w.plain)
+	st := w.State
 	st.kept, st.Session, st.transcript, st.compiled = w.kept, held, said, compiled
 	st.failures, st.turns = seq.Of(w.Failures...), seq.Of(w.Turns...)
 	st.recent, st.shownCalls = seq.WindowOf(w.Recent...), seq.WindowOf(w.Lately...)

@@ -297,11 +297,15 @@ func (st State) Left(asked Effect) Effect {
 // Attempt returns the position of an open action of the correction plane. Attempt is 0 if the action is not
 // open.
 func (st State) Attempt(action string) Position {
-	at := Position{Action: action, MaxAttempts: st.PolicyOf(policy.Target{Tool: action}).MaxAttempts}
 	if a := st.find(action); a != nil {
-		at.Attempt = a.Attempt
+		return st.position(action, a.Attempt)
 	}
-	return at
+	return st.position(action, 0)
+}
+
+// position returns the position of an attempt of an action.
+func (st *State) position(action string, attempt int) Position {
+	return Position{Action: action, Attempt: attempt, MaxAttempts: st.policyOf(action).MaxAttempts}
 }
 
 // Feedback returns the current feedback on an open action: the latest, unless another outcome came since. It
