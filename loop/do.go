@@ -268,27 +268,27 @@ func (a *Action) plain(o *options) bool {
 
 // within makes a try within its time limit.
 func within[T any](
-	ctx context.Context, limits *alarms, at Attempt, try func(context.Context, Attempt) (T, error),
+	ctx context.Context, clock *alarms, at Attempt, try func(context.Context, Attempt) (T, error),
 ) (T, error) {
 	if at.Timeout <= 0 {
 		return try(ctx, at)
 	}
-	return timed(ctx, limits, at, try)
+	return timed(ctx, clock, at, try)
 }
 
 // timed makes a try that has a time limit. Its closure is apart from within, which allocates nothing.
 func timed[T any](
-	ctx context.Context, limits *alarms, at Attempt, try func(context.Context, Attempt) (T, error),
+	ctx context.Context, clock *alarms, at Attempt, try func(context.Context, Attempt) (T, error),
 ) (T, error) {
 	lim := engine.Limits{Whole: at.Timeout, Late: "the try did not return"}
-	return called(ctx, lim, limits, func(ctx context.Context, _ engine.Tell) (T, error) { return try(ctx, at) })
+	return called(ctx, lim, clock, func(ctx context.Context, _ engine.Tell) (T, error) { return try(ctx, at) })
 }
 
 // called is [engine.Call]; a call that ends its goroutine ends that of the caller.
 func called[T any](
-	ctx context.Context, lim engine.Limits, limits *alarms, call func(context.Context, engine.Tell) (T, error),
+	ctx context.Context, lim engine.Limits, clock *alarms, call func(context.Context, engine.Tell) (T, error),
 ) (T, error) {
-	value, err := engine.Call(ctx, lim, limits.set, call)
+	value, err := engine.Call(ctx, lim, clock.set, call)
 	if err == tool.ErrExited {
 		runtime.Goexit()
 	}
@@ -322,7 +322,7 @@ func made[T any](
 		}
 		own := *at
 		own.in = nil
-		value, err = counted(at, spent, func() (T, error) { return within(ctx, &at.in.limits, own, try) })
+		value, err = counted(at, spent, func() (T, error) { return within(ctx, &at.in.alarms, own, try) })
 		if err == nil && at.Keeps() {
 			if at.Value, lost = canon.Marshal(value); lost != nil && !at.in.keeps() {
 				lost = nil // reducers get the try without its value

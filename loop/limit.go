@@ -106,8 +106,8 @@ func (p *process) scopeOf(model string) (scope, name string) {
 	return fmt.Sprintf("%s %T", model, m), ""
 }
 
-// limits is what a process knows of the limiter.
-type limits struct {
+// granting is what a process knows of the limiter.
+type granting struct {
 	// queued is the ask that waits, held the grant that was not used yet, and denied why there is none.
 	queued *queued
 	held   *limiter.Grant
@@ -246,4 +246,4 @@ func (p *process) dropGrant() {
 }
 
 // answered reports whether the limiter has answered an ask that waits.
-func (g *limits) answered() bool { return g.queued != nil && len(g.queued.answer) > 0 }
+func (g *granting) answered() bool { return g.queued != nil && len(g.queued.answer) > 0 }

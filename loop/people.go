@@ -94,7 +94,7 @@ func (p *process) askPeople(now time.Time) ([]machine.Effect, error) {
 		return p.tooLate(until)
 	}
 	a := *p.nextAsk()
-	ctx, free := p.limits.bounded(p.ctx, a.Deadline)
+	ctx, free := p.alarms.bounded(p.ctx, a.Deadline)
 	defer free()
 	q := PersonQuestion{Ask: ownAsk(a), Session: p.s.ID(), View: p.runner.State().Session}
 	answer, left, err := ask(ctx, p, engine.Limits{},

@@ -256,9 +256,8 @@ func (p *Pool) Next() (at time.Time, ok bool) {
 			at = at.Add(-ahead)
 		}
 		if p.o.limiter != nil {
-			if grants, ok := p.o.limiter.Next(); ok && grants.Before(at) {
-				at = grants
-			}
+			grants, _ := p.o.limiter.Next()
+			at = after.Sooner(at, grants)
 		}
 	}
 	return at, p.queue.len() > 0

@@ -62,7 +62,7 @@ type process struct {
 	depth, deepest int
 
 	// granting is what is known of the limiter.
-	granting limits
+	granting granting
 	// streaming is full while the function of WithStream runs.
 	streaming chan struct{}
 	// owed is what was consumed and is in no event yet.

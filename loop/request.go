@@ -109,7 +109,7 @@ func ask[T any](
 		}
 		defer context.AfterFunc(until, func() { lim.End(context.Cause(until)) })()
 	}
-	value, err = called(ctx, lim, &p.limits, call)
+	value, err = called(ctx, lim, &p.alarms, call)
 	if err == nil || p.ctx.Err() != nil {
 		return value, false, err
 	}

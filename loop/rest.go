@@ -33,12 +33,12 @@ type work struct {
 	// copies are those of the conversation that the last request had, and copiedFor the name of its model.
 	copies    []message.Message
 	copiedFor string
-	// limits ends the calls that take too long, and the run at its deadline.
-	limits alarms
+	// alarms end the calls that take too long, and the run at its deadline.
+	alarms alarms
 }
 
 // work returns what a process needs to work.
-func (o *options) work() *work { return &work{limits: alarms{after.Alarms{Clock: o.clock}}} }
+func (o *options) work() *work { return &work{alarms: alarms{after.Alarms{Clock: o.clock}}} }
 
 // live sets the context of the work. It also ends at the deadline of a run that has begun.
 func (p *process) live(life context.Context) {
@@ -51,7 +51,7 @@ func (p *process) live(life context.Context) {
 	life = p.guarded(life)
 	st := p.unpacked()
 	if c := st.Config; c != nil {
-		life, p.release = p.limits.bounded(life, c.Deadline)
+		life, p.release = p.alarms.bounded(life, c.Deadline)
 	}
 	p.exhaustion = st.Exhaustion()
 	if p.life, p.ctx = life, life; p.values != nil {

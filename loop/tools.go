@@ -244,7 +244,7 @@ func (p *process) invoke(ctx context.Context, run machine.ToolRun, inv tool.Invo
 	}
 	ctx = tool.WithInvocation(ctx, inv)
 	t, _ := p.cfg.Tools.Get(run.Tool)
-	return t.InvokeWithin(ctx, run.Arguments, run.Timeout, p.limits.set)
+	return t.InvokeWithin(ctx, run.Arguments, run.Timeout, p.alarms.set)
 }
 
 // reporting returns the function that records and reports a tool's progress. It is safe for concurrent use.

@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/journal"
-	"github.com/retake-go/retake/limit"
 	"github.com/retake-go/retake/limit/limiter"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
@@ -45,7 +44,7 @@ func Killed(t *testing.T, store limiter.Store, env ...string) {
 		t.Run(name, func(t *testing.T) {
 			l, err := underLimit(store)
 			require.NoError(t, err)
-			makeOneCall(t, l) // the run waits
+			require.NoError(t, call(t.Context(), l)) // the run waits
 			env := append(env, envRun+"="+t.TempDir())
 			out, err := inProcess(append(env, envDie+"="+die))
 			killed, is := errors.AsType[*exec.ExitError](err)
@@ -58,10 +57,8 @@ func Killed(t *testing.T, store limiter.Store, env ...string) {
 			assert.Equal(t, ended{"Done.", 1}, got, "no attempt is charged for the death")
 
 			for {
-				makeOneCall(t, l)
-				record, err := store.Load(t.Context(), "a")
-				require.NoError(t, err)
-				status, err := limiter.Recorded("a", record.Value)
+				require.NoError(t, call(t.Context(), l))
+				status, err := limiter.Recorded("a", load(t, store, "a").Value)
 				require.NoError(t, err)
 				if status.State.InFlight <= 1 && status.Waiting == 0 { // one's own
 					break
@@ -74,16 +71,9 @@ func Killed(t *testing.T, store limiter.Store, env ...string) {
 
 // underLimit is a limiter of one call in 300 ms.
 func underLimit(store limiter.Store) (*limiter.Limiter, error) {
-	return limiter.New(limiter.Config{Store: store, Limit: limit.Config{
-		Hold: time.Second, Windows: []limit.Window{{Resource: "requests", Limit: 1, Period: 300 * time.Millisecond}},
-	}})
-}
-
-func makeOneCall(t *testing.T, l *limiter.Limiter) {
-	t.Helper()
-	grant, err := l.Acquire(t.Context(), limiter.Ask{Scope: "a"})
-	require.NoError(t, err)
-	l.Settle(grant, limiter.Use{Outcome: limit.Served})
+	c := rate(1, 300*time.Millisecond)
+	c.Hold = time.Second
+	return limiter.New(limiter.Config{Store: store, Limit: c})
 }
 
 // inProcess makes the run in a process of its own.

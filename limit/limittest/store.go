@@ -198,10 +198,8 @@ func testOutage(t *testing.T, s limiter.Store) {
 // until reads the record until it is as it should be.
 func until(t *testing.T, s limiter.Store, is func(value string) bool) {
 	t.Helper()
-	for ctx := t.Context(); ; {
-		r, err := s.Load(ctx, "a")
-		require.NoError(t, err)
-		if len(r.Value) > 0 && is(string(r.Value)) {
+	for {
+		if value := load(t, s, "a").Value; len(value) > 0 && is(string(value)) {
 			return
 		}
 	}
