@@ -119,6 +119,9 @@ func bridgeUnique(r *rule, t reflect.Type, c class) (*jsonschema.Schema, error) 
 	if c != classList && c != classMap {
 		return nil, nil
 	}
+	if c == classMap && r.param != "" {
+		return nil, fmt.Errorf("validate rule %q compares the whole values of a map: write unique", r.text)
+	}
 	base, _ := indirect(t.Elem())
 	compared := base
 	if r.param != "" && base.Kind() == reflect.Struct {

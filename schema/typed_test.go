@@ -240,6 +240,9 @@ func TestForRefuses(t *testing.T) {
 			A any `validate:"excluded_with=B|len=3"`
 			B string
 		}], `A: validate rule "excluded_with=B|len=3" needs a type, and any value may stand here`},
+		"unique_members_by_field": {refused[struct {
+			A map[string]seat `validate:"unique=Row"`
+		}], `A: validate rule "unique=Row" compares the whole values of a map: write unique`},
 		"unique_bytes": {refused[struct {
 			A []byte `validate:"unique=B"`
 		}], `A: validate rule "unique=B" is not for values of type []uint8, or its parameter is wrong`},
