@@ -222,8 +222,8 @@ func (s *step) refused(name string, e *fault.ReducerError, proposal string) *Dec
 		Position: s.position(name, a.Attempt), Plane: fault.Correction, Class: fault.Reducer,
 		Decision: policy.Decision{Reason: policy.ReasonReducerError}, Charged: s.charged(name), ReducerError: e,
 	}
-	if over, _ := s.Policy.Budgets.Exceeded(0, 0, s.Spent.Run); over != "" {
-		d.Reason = over
+	if over, detail := s.Policy.Budgets.Exceeded(0, 0, s.Spent.Run); over != "" {
+		d.Reason, d.Detail = over, detail
 	}
 	if p.EmitFeedback {
 		s.recordWithFeedback(a, d, &f, told)

@@ -7,8 +7,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
 )
 
 // An engine may run reducers of its own and give their words as they are. A key in them stands in no warning,
@@ -29,4 +32,17 @@ func TestTheWordsOfAnEnginesReducersAreScrubbed(t *testing.T) {
 	require.NoError(t, err)
 	assert.NotContains(t, string(all), key)
 	assert.Contains(t, refused.Message, key, "the event is read-only")
+}
+
+func TestARefusalThatUsesUpTheBudgetOfTheRunHasItsNumbers(t *testing.T) {
+	cfg := machine.Config{Policy: policy.DefaultSet(), Limits: feedback.DefaultLimits()}
+	cfg.Policy.Budgets.Run = 0
+	st, err := machine.New(cfg, session.State{})
+	require.NoError(t, err)
+	st = step(t, st, start(), machine.Event{Kind: machine.Replied, At: began, Reply: &machine.Reply{
+		Message: message.Reply{Text: "Done."},
+		Answer:  &machine.Answer{Reduced: &machine.Reduced{Error: &fault.ReducerError{Reducer: "total", Message: "no"}}}}})
+	require.NotNil(t, st.Outcome)
+	assert.Equal(t, policy.Decision{Reason: policy.ReasonRunBudget, Detail: policy.Detail{Count: 1, Limit: 0}},
+		st.Outcome.Exhaustion.Decision)
 }
