@@ -22,8 +22,8 @@ func (d Dir) Stats(ctx context.Context, known ...Stat) ([]Stat, error) {
 	return all, errors.Join(misnamed, err)
 }
 
-// stats looks at all files that have a session. An error for files of other names than those of their sessions
-// is apart.
+// stats looks at all files that have a session. An error for files of other names than those of their
+// sessions is apart.
 func (d Dir) stats(ctx context.Context, known []Stat) (all []Stat, misnamed, err error) {
 	if err := d.named(); err != nil {
 		return nil, nil, err

@@ -27,8 +27,8 @@ type Journal struct {
 	ctx context.Context
 	// log is nil while the journal rests or is released.
 	log Log
-	// chained is the last line of the chain, with those that are pending. written is the last in the log, which
-	// ends at end.
+	// chained is the last line of the chain, with those that are pending. written is the last in the log,
+	// which ends at end.
 	chained, written chainLine
 	end              int64
 	folds

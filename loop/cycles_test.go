@@ -71,8 +71,8 @@ func TestAnInterruptedCycleIsCountedToItsEnd(t *testing.T) {
 	}
 }
 
-// A model makes the same call natively and in its text, in turn. What the call returns is the same, also where
-// the journal has marks in place of results: those of JSON are texts.
+// A model makes the same call natively and in its text, in turn. What the call returns is the same, also
+// where the journal has marks in place of results: those of JSON are texts.
 func TestACallIsTheSameInEveryFormOfReply(t *testing.T) {
 	type none struct{}
 	type paid struct {

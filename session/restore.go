@@ -9,7 +9,8 @@ import (
 // Restore returns a session with the contents of a snapshot, including its conversation. Every slice of the
 // snapshot must be declared with the same kind, and every value must fit its type. Declared slices that the
 // snapshot does not have are empty. The config's id must be empty or that of the snapshot. The error joins
-// one for each fault, such as a slice that is not declared; [ParseContents] says what other snapshots it refuses.
+// one for each fault, such as a slice that is not declared; [ParseContents] says what other snapshots it
+// refuses.
 func Restore(cfg Config, snapshot []byte) (*Session, error) {
 	held, err := ParseContents(snapshot)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// Rewriter copies JSON documents with other values and names. What its functions are given is valid until they
-// return.
+// Rewriter copies JSON documents with other values and names. What its functions are given is valid until
+// they return.
 type Rewriter struct {
 	// Value returns the replacement for a value at the parts of a JSON Pointer, or nil to keep it and visit
 	// its contents. text is what a string says; empty for other values.
@@ -19,8 +19,8 @@ type Rewriter struct {
 	Name func(at []string, name string) (string, error)
 }
 
-// Rewrite returns the copy of a valid document. If the document is canonical, so is the copy, but numbers stay
-// as they are.
+// Rewrite returns the copy of a valid document. If the document is canonical, so is the copy, but numbers
+// stay as they are.
 func (r *Rewriter) Rewrite(document []byte) ([]byte, error) {
 	c := copying{Rewriter: r}
 	out, err := c.append(nil, document, nil)
