@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
@@ -14,9 +13,9 @@ import (
 
 // Child is the session of an agent that is a tool, as a report shows it with the call.
 type Child struct {
-	// Link is the address of its page, and Says what goes on in it, in a few words: for a page in a server. Part
-	// is the address at which parts of its page are shown alone, as [Page.Part] is.
-	Link, Says, Part string
+	// Link is the address of its page, State how it is, in a word, and Says what goes on in it, in one sentence:
+	// for a page in a server. Part is the address at which parts of its page are shown alone, as [Page.Part] is.
+	Link, State, Says, Part string
 	// Open opens its journal, to show what it did, and says what is left out of it, as [Page.Secrets] does; nil
 	// for none.
 	Open func() (in io.ReadCloser, secrets map[string][]string, err error)
@@ -98,24 +97,25 @@ const indent = "    "
 
 // childView is a child on a page.
 type childView struct {
-	ID, Link, Says string
+	Child
+	ID string
 	// Name is the tool that the agent is.
 	Name string
 	// Page is what its journal says; nil if that is not shown here.
 	Page *pageView
-
-	child Child
 }
 
-// State is its state, and what it cost if that is known.
-func (c childView) State() string {
-	state, _, _ := strings.Cut(c.Says, ".")
+// Came is its state, and what it cost if that is known.
+func (c childView) Came() string {
 	if c.Page == nil || len(c.Page.Runs) == 0 {
-		return state
+		return c.State
 	}
 	last := c.Page.Runs[len(c.Page.Runs)-1]
-	return joined(", ", cmp.Or(state, last.Result), last.Price)
+	return joined(", ", cmp.Or(c.State, last.Result), last.Price)
 }
+
+// Status is its state, and what goes on in it.
+func (c childView) Status() string { return joined(". ", c.State, c.Says) }
 
 // Parts are its turns.
 func (c childView) Parts() (all []*part) {
@@ -131,7 +131,7 @@ func (c childView) Parts() (all []*part) {
 func (within *Page) children(e *entry) {
 	for n, id := range e.children {
 		if c, ok := within.Children.find(id); ok {
-			e.Nested = append(e.Nested, &childView{ID: id, Link: c.Link, Says: c.Says, Name: e.calls[n], child: c})
+			e.Nested = append(e.Nested, &childView{Child: c, ID: id, Name: e.calls[n]})
 		}
 	}
 }
@@ -167,11 +167,11 @@ func (within *Page) agents(runs []*runView, left *room) {
 // agent reads what an agent did.
 func (within *Page) agent(c *childView, left *room) {
 	inner := *within
-	inner.Part, inner.Only, inner.Raw, inner.prefix = c.child.Part, "", "", agentPrefix(c.ID)
-	if inner.depth++; inner.depth > maxNesting || c.child.Open == nil || left.full {
+	inner.Part, inner.Only, inner.Raw, inner.prefix = c.Part, "", "", agentPrefix(c.ID)
+	if inner.depth++; inner.depth > maxNesting || c.Open == nil || left.full {
 		return
 	}
-	in, secrets, err := c.child.Open()
+	in, secrets, err := c.Open()
 	if err != nil {
 		c.Page = &pageView{Notices: []string{visible(within.scrub(err.Error()))}}
 		return

@@ -175,7 +175,7 @@ func TestAPageShowsAnAgentUnderItsCall(t *testing.T) {
 
 	out.Reset()
 	link := func(id string) (report.Child, bool) {
-		return report.Child{Link: `/session?id="><b>`, Says: "asks. <b>pay</b>?"}, id == "trip.2.1.1"
+		return report.Child{Link: `/session?id="><b>`, State: "asks", Says: "<b>pay</b>?"}, id == "trip.2.1.1"
 	}
 	require.NoError(t, report.Page{Children: link}.HTML(&out, bytes.NewReader(store.Text("trip"))))
 	assert.Contains(t, out.String(), `<ul><li><a href="/session?id=%22%3e%3cb%3e" title="asks. &lt;b&gt;pay&lt;/b&gt;?"><span class="what">guide</span> <span class="faint">asks</span>`)
@@ -188,7 +188,7 @@ func TestAPageInAServerFetchesWhatAnAgentDid(t *testing.T) {
 	store := nestedRuns(t)
 	children := func(id string) (report.Child, bool) {
 		at := "/session?id=" + id
-		return report.Child{Link: at, Says: "done. none", Part: at + "&part=", Open: opened(store.Text(id))}, len(store.Text(id)) > 0
+		return report.Child{Link: at, State: "done", Says: "none", Part: at + "&part=", Open: opened(store.Text(id))}, len(store.Text(id)) > 0
 	}
 	page := func(id, only string) string {
 		var out strings.Builder

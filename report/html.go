@@ -191,28 +191,17 @@ func (within *Page) view(s *scan, all *kept, runs []*run, omitted int) *pageView
 		p.Title = r.header.Session
 		v := r.view(byRun[r.number], within)
 		v.Outcome = within.scrub(v.Outcome)
-		v.Told = within.Says != "" && r == runs[len(runs)-1] && r.underWay() != ""
+		v.Told = within.State != "" && r == runs[len(runs)-1] && r.underWay() != ""
 		p.Runs = append(p.Runs, v)
 	}
 	return p
 }
 
-// state is a state with its tone, and what else is said of it.
-type state struct{ Word, Tone, Rest string }
+// stateTones are the tones of states.
+var stateTones = map[string]string{"asks": "warn", "failed": "bad", "done": "good", "waiting": "wait"}
 
-// stateTones are the tones of the words with which Says may begin.
-var stateTones = map[string]string{
-	"asks": "warn", "failed": "bad", "done": "good", "waiting": "wait", "running": "", "interrupted": "",
-}
-
-// State is the state with which Says begins; without a word if it begins with none.
-func (p *pageView) State() state {
-	word, _, _ := strings.Cut(p.Within.Says, ". ")
-	if tone, known := stateTones[word]; known {
-		return state{word, tone, strings.TrimPrefix(p.Within.Says, word+". ")}
-	}
-	return state{Rest: p.Within.Says}
-}
+// StateTone is the tone of the session's state.
+func (p *pageView) StateTone() string { return stateTones[p.Within.State] }
 
 // Ago is how long ago the latest event was, in at most two units; empty if that is not said.
 func (p *pageView) Ago() string {

@@ -31,9 +31,9 @@ type Page struct {
 	// Secrets are the places of values in the arguments of tools, by tool, that are left out, as
 	// [schema.Schema.Secrets] gives them. Other texts may repeat such a value.
 	Secrets map[string][]string
-	// Says is what goes on in the session, in one sentence, and Answer the address where its questions are
-	// answered; empty if it asks none.
-	Says, Answer string
+	// State is how the session is, in a word such as "waiting", and Says what goes on in it, in one sentence.
+	// Answer is the address where its questions are answered; empty if it asks none.
+	State, Says, Answer string
 	// Say is the address to which a form posts a message for the run: its text, by, stop and reset. Empty for
 	// none. By is the name that the form begins with, and Waiting are messages that the run has not taken
 	// yet.

@@ -34,7 +34,7 @@ func (c *Console) session(w http.ResponseWriter, r *http.Request) {
 	page := report.Page{Home: "/", Inbox: "/inbox", Scrub: !c.settings.ShowSecrets, Secrets: secrets,
 		Part: partOf(s), Only: r.URL.Query().Get("part"), Scheme: schemeOf(r)}
 	if page.Only == "" {
-		page.Live, page.Says = "/events?"+named, s.Says()
+		page.Live, page.State, page.Says = "/events?"+named, s.Word(), s.Why
 		page.Last, page.Now = s.Last, c.clock.Now()
 	}
 	if c.settings.ShowSecrets {
@@ -76,7 +76,7 @@ func (c *Console) children(ctx context.Context, store int) report.Children {
 		if s == nil || s.outer == "" {
 			return report.Child{}, false
 		}
-		child := report.Child{Link: s.Link, Says: s.Says(), Part: partOf(s)}
+		child := report.Child{Link: s.Link, State: s.Word(), Says: s.Why, Part: partOf(s)}
 		child.Open = func() (io.ReadCloser, map[string][]string, error) {
 			if s.stat.Bytes > left {
 				return nil, nil, errLong

@@ -96,9 +96,6 @@ func (s *watched) Word() string {
 	return string(s.State)
 }
 
-// Says is the row's state, and what goes on.
-func (s *watched) Says() string { return s.Word() + ". " + s.Why }
-
 // Doubtful reports whether calls of the latest run are in doubt.
 func (s *watched) Doubtful() bool { return s.InDoubt > 0 }
 

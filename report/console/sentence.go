@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/masked"
@@ -120,7 +121,7 @@ func unblocks(f *journal.Fold) string {
 	case len(names) > 0:
 		return since + strings.Join(names, " and ") + " may have run, and is not repeated; resume it"
 	case e.Kind == machine.RunTools:
-		return since + resumed(toolsOf(f), nil) + "; resume it"
+		return leftCalls(f.State.At, toolsOf(f), nil)
 	}
 	return since + "resume it: it goes on with what it began"
 }
@@ -147,6 +148,11 @@ func doing(f *journal.Fold) string {
 		return "begins"
 	}
 	return told.Words(brief(string(e.Kind)))
+}
+
+// leftCalls says that calls were left, and what becomes of them: see [resumed].
+func leftCalls(since time.Time, names []string, isAgent map[int]bool) string {
+	return "no process since " + clock(since) + "; " + resumed(names, isAgent) + "; resume it"
 }
 
 // resumed says what becomes of calls when their run is resumed, by the names of their tools. Those of agents

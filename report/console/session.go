@@ -34,9 +34,10 @@ type facts struct {
 	traits traits
 	// outer is the id of the session in whose call this one was made, as an agent, or its digest until that is
 	// known; empty for others. inside are the ids that the sessions of the calls under way have, if they are
-	// agents, and names their tools.
-	outer         string
-	inside, names []string
+	// agents. left are the tools of those that go on when the run is resumed, if no process has it; empty if the
+	// sentence is not about them.
+	outer        string
+	inside, left []string
 }
 
 // factsOf returns the facts of a session.
@@ -57,14 +58,16 @@ func factsOf(f *journal.Fold, s journal.Summary, lines int64, by scrubber) facts
 		t.Said = by.tell(lastSaid(st))
 	}
 	if s.State == journal.SessionInterrupted {
-		t.InDoubt += len(doubtful(f))
+		inDoubt := len(doubtful(f))
+		if t.InDoubt += inDoubt; inDoubt == 0 && f.Asked.Kind == machine.RunTools {
+			t.left = toolsOf(f)
+		}
 	}
 	if !s.State.Ended() && st.Batch != nil {
 		for _, call := range f.Asked.Tools {
 			id, _ := st.Child(call.Index)
 			t.inside = append(t.inside, id)
 		}
-		t.names = toolsOf(f)
 	}
 	for _, g := range st.Given[max(0, len(st.Given)-maxSettled):] {
 		t.settled = append(t.settled, settledOf(f, &g, s.State, by))

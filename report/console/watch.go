@@ -6,7 +6,6 @@ import (
 	"errors"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -204,14 +203,14 @@ func (w *watcher) relate() {
 
 // withAgents is what a session says of itself, with the agents among the calls that were left.
 func (w *watcher) withAgents(s *watched) string {
-	if s.State != journal.SessionInterrupted {
+	if s.State != journal.SessionInterrupted || len(s.left) == 0 {
 		return s.own
 	}
 	agents := map[int]bool{}
 	for n, id := range s.inside {
 		agents[n] = w.agent(s.store, id) != nil
 	}
-	return strings.Replace(s.own, resumed(s.names, nil), resumed(s.names, agents), 1)
+	return w.scrub(leftCalls(s.Last, s.left, agents))
 }
 
 // asks is the session that asks a person for another: itself, or an agent in a call under way; nil if none
