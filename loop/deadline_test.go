@@ -96,6 +96,13 @@ func TestAClassThatIsNotRetriedIsNamedWithWhatToSet(t *testing.T) {
 	}
 }
 
+// A verdict that somebody made by hand may lack its Retryable. The error does not blame the other side alone.
+func TestAVerdictThatIsFinalIsNamed(t *testing.T) {
+	byHand := loop.WithClassifier(func(error) fault.Verdict { return fault.Verdict{Class: fault.RateLimit} })
+	_, err := loop.Do(t.Context(), nil, loop.ToolCall("pay"), func(context.Context, loop.Attempt) (int, error) { return 0, errors.New("slow down") }, byHand)
+	require.ErrorContains(t, err, "rate_limit is not retried: the verdict of WithClassifier, or the other side, said that another try does not help (Verdict.Retryable)")
+}
+
 // A deadline does not delay the end of the caller's context: a try that returns its error is cancelled, not
 // failed.
 func TestATryThatEndsWithItsContextIsCancelledUnderADeadline(t *testing.T) {

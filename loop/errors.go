@@ -128,6 +128,9 @@ func (e *RetryExhaustedError) why() string {
 	case e.Failure.Final && e.inner():
 		return fmt.Sprintf("%s is not retried: what gave up within the try is not tried again, unless "+
 			"WithClassifier says so", class)
+	case e.Failure.Final && e.tried && !fault.TypedFailure(e.Cause).Final:
+		return fmt.Sprintf("%s is not retried: the verdict of WithClassifier, or the other side, said that another "+
+			"try does not help (Verdict.Retryable)", class)
 	case e.Failure.Final:
 		return fmt.Sprintf("%s is not retried: the other side said that another try does not help", class)
 	}
