@@ -40,7 +40,7 @@ func TestAConfigThatIsWrongIsRefusedWithEveryFault(t *testing.T) {
 		"fitting budget": {with(func(c *anthropic.Config) { c.Thinking = anthropic.Thinking{anthropic.Budget, 1024} }), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := anthropic.New(sdk.Client{}, c.cfg)
+			_, err := anthropic.New(sdk.NewClient(), c.cfg)
 			if c.faults == nil {
 				require.NoError(t, err)
 				return
@@ -52,4 +52,9 @@ func TestAConfigThatIsWrongIsRefusedWithEveryFault(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestAClientThatNobodyMadeIsNamed(t *testing.T) {
+	_, err := anthropic.New(sdk.Client{}, anthropic.Config{Model: "m", MaxTokens: 1})
+	require.EqualError(t, err, "anthropic: the client is empty: make one with NewClient of the SDK")
 }

@@ -3,6 +3,7 @@ package anthropic
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -40,6 +41,9 @@ const home = "https://api.anthropic.com"
 func New(client sdk.Client, cfg Config) (*Model, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("anthropic: %w", err)
+	}
+	if len(client.Options)+len(client.Messages.Options) == 0 {
+		return nil, errors.New("anthropic: the client is empty: make one with NewClient of the SDK")
 	}
 	asks, address := kit.AddressOption(option.WithMaxRetries(0))
 	_ = client.Get(context.Background(), "", nil, nil, asks) // it is not sent

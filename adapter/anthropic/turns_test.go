@@ -21,7 +21,7 @@ func model(t require.TestingT, change ...func(*anthropic.Config)) *anthropic.Mod
 	for _, c := range change {
 		c(&cfg)
 	}
-	m, err := anthropic.New(sdk.Client{}, cfg)
+	m, err := anthropic.New(sdk.NewClient(), cfg)
 	require.NoError(t, err)
 	return m
 }

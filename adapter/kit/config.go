@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -45,9 +46,13 @@ func (c *Faults) Share(field string, v *float64) {
 // Address refuses an address that no API has, and a key that no header can hold.
 func (c *Faults) Address(address, key string) {
 	u, err := url.Parse(address)
-	good := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.RawQuery == "" &&
+	good := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.RawQuery == "" &&
 		u.Fragment == "" && u.User == nil
 	c.Refuse(!good, "URL: must be http or https with a host, and without user, query and fragment")
+	if err == nil && u.Port() != "" {
+		_, err = strconv.ParseUint(u.Port(), 10, 16)
+		c.Refuse(err != nil, "URL: the port %s: give one up to %d", u.Port(), math.MaxUint16)
+	}
 	c.Refuse(strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r > '~' }),
 		"Key: must be of printable ASCII characters")
 }

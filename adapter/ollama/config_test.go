@@ -38,6 +38,7 @@ func TestAddressesAreChecked(t *testing.T) {
 	for url, good := range map[string]bool{
 		"": true, "http://10.0.0.7:11434": true, "https://ollama.example/base/": true,
 		"ftp://x": false, "http://": false, "http://user:secret@x": false, "http://x?key=1": false, "http://x#a": false, "::": false,
+		"http://:11434": false, "http://x:99999": false, "http://x:65535": true,
 	} {
 		assert.Equal(t, good, ollama.Config{Model: "m", URL: url}.Validate() == nil, url)
 	}

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	sdk "github.com/openai/openai-go/v3"
@@ -17,6 +18,9 @@ import (
 // A client or transport of the user's own that follows redirects by itself is only found out afterwards: a
 // reply from another host, port or scheme is refused, but the key may be known there.
 func New(client sdk.Client, cfg chat.Config) (*chat.Model, error) {
+	if len(client.Options) == 0 {
+		return nil, errors.New("openai: the client is empty: make one with NewClient of the SDK")
+	}
 	asks, address := kit.AddressOption(option.WithMaxRetries(0))
 	_ = client.Get(context.Background(), "", nil, nil, asks) // it is not sent
 	post := client.Post

@@ -74,7 +74,7 @@ func TestTheErrorOfTheSDKIsReached(t *testing.T) {
 
 // The address and the key are the client's.
 func TestTheClientHasTheAddress(t *testing.T) {
-	_, err := openai.New(sdk.Client{}, chat.Config{Model: "m", URL: "http://localhost"})
+	_, err := openai.New(sdk.NewClient(), chat.Config{Model: "m", URL: "http://localhost"})
 	require.EqualError(t, err, "openai: URL and Key: are those of the client: remove them")
 }
 
@@ -111,4 +111,9 @@ func TestAModelNamesItsProvider(t *testing.T) {
 	named, err := openai.New(client("https://api.groq.com", nil), chat.Config{Model: "m", Provider: "groq"})
 	require.NoError(t, err)
 	assert.Equal(t, "groq", named.Describe().Provider)
+}
+
+func TestAClientThatNobodyMadeIsNamed(t *testing.T) {
+	_, err := openai.New(sdk.Client{}, chat.Config{Model: "m"})
+	require.EqualError(t, err, "openai: the client is empty: make one with NewClient of the SDK")
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"reflect"
 	"strconv"
 	"time"
 
@@ -24,7 +25,7 @@ type Limits struct{ db client.Scripter }
 // NewLimits returns the records in the database of a client, which is yours and is not closed: one of a
 // server, of a cluster, or of sentinels. Nothing is sent yet.
 func NewLimits(db client.Scripter) (*Limits, error) {
-	if db == nil {
+	if none := reflect.ValueOf(db); db == nil || none.Kind() == reflect.Pointer && none.IsNil() {
 		return nil, errors.New("redis: the client is nil: give one, such as redis.NewClient makes")
 	}
 	return &Limits{db}, nil

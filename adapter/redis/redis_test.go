@@ -104,6 +104,9 @@ func TestARecordThatWasLostIsNotMistakenForTheNext(t *testing.T) {
 func TestWhatCannotBeUsedIsNamed(t *testing.T) {
 	_, err := redis.NewLimits(nil)
 	require.ErrorContains(t, err, "the client is nil")
+	var none *client.Client
+	_, err = redis.NewLimits(none)
+	require.ErrorContains(t, err, "the client is nil")
 	gone := client.NewClient(&client.Options{Network: "unix", Addr: t.TempDir() + "/none", MaxRetries: -1})
 	defer gone.Close()
 	_, err = open(t, gone).Load(t.Context(), "a")

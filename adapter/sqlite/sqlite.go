@@ -118,6 +118,9 @@ func (s *Store) open(ctx context.Context, toRead bool) (err error) {
 
 // openToWrite opens the file with more of a query of the driver, and makes tables.
 func openToWrite(ctx context.Context, path, query string, tables ...string) (*sql.DB, error) {
+	if is, err := os.Stat(path); err == nil && is.IsDir() { // SQLite would say that memory is out
+		return nil, errors.New("it is a folder: give the path of a file")
+	}
 	if err := makeFile(path); err != nil { // SQLite would make it readable for others
 		return nil, err
 	}

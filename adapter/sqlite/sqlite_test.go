@@ -64,4 +64,7 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 	require.ErrorContains(t, err, "the path is empty")
 	_, err = sqlite.Open(t.Context(), t.TempDir())
 	require.ErrorContains(t, err, "opening "+filepath.Dir(t.TempDir()))
+	require.ErrorContains(t, err, "it is a folder: give the path of a file")
+	_, err = sqlite.OpenLimits(t.Context(), t.TempDir())
+	require.ErrorContains(t, err, "it is a folder: give the path of a file")
 }
