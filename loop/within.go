@@ -20,6 +20,8 @@ var (
 		"engine such as Temporal or DBOS could not continue it after a crash, and has agents of its own (Agents)")
 	// ErrTooDeep: there are too many runs around this one.
 	ErrTooDeep = errors.New("loop: too many runs are nested")
+
+	errMadeTwice = errors.New("loop: a run was made within this call: make one a call, or give the agents a tool each")
 )
 
 // outer is the call of a tool in a run, as it was when the call began. Of the process only that is read which
@@ -30,6 +32,8 @@ type outer struct {
 	// to end before the call does. left reports that a run was left in this way.
 	until context.Context
 	left  atomic.Bool
+	// made reports that a run was made within the call. With a journal, that is what says so of a second one.
+	made atomic.Bool
 	// again reports that the call is made again if the run around it is left. stuck is then why it has to be.
 	again bool
 	stuck atomic.Pointer[leftInside]
@@ -66,6 +70,8 @@ func (l *Loop) Within(ctx context.Context, in Input) (Result, error) {
 	case o.TooDeep():
 		return Result{}, fmt.Errorf("%w: there are %d around this one, and MaxDepth allows no more", ErrTooDeep,
 			o.Depth+1)
+	case o.process.journal == nil && o.made.Swap(true):
+		return Result{}, errMadeTwice
 	}
 	r, err := l.within(ctx, o, in)
 	if doubts(&r, err) {
@@ -84,6 +90,12 @@ func doubts(r *Result, err error) bool {
 
 // within is Within, in a call.
 func (l *Loop) within(ctx context.Context, o *outer, in Input) (Result, error) {
+	entered := false
+	defer func() {
+		if !entered {
+			o.made.Store(false)
+		}
+	}()
 	own := *l
 	own.options = o.options(l.options)
 	set := o.Bound(l.cfg.Policy)
@@ -113,6 +125,7 @@ func (l *Loop) within(ctx context.Context, o *outer, in Input) (Result, error) {
 		o.leave(p.unwritten())
 		return Result{}, err
 	}
+	entered = true
 	if !fresh {
 		p.addPast(ctx, o)
 	}

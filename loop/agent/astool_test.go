@@ -646,3 +646,20 @@ func TestAnAgentWithoutAPriceDoesNothingUnderABoundOfMoney(t *testing.T) {
 	require.Len(t, r.ToolFailures, 1)
 	assert.Equal(t, "The agent came to no answer: the next call does not fit the budget of money. None of its tools gave a result.", r.ToolFailures[0].Text)
 }
+
+// A second run within a call would have the session, the request and the keys of the first.
+func TestARunWithinACallIsMadeOnce(t *testing.T) {
+	own, err := loop.New(steps(), loop.Config{})
+	require.NoError(t, err)
+	var once, twice error
+	scout := tool.New("scout", "Finds rooms.", func(ctx context.Context, _ struct{}) (string, error) {
+		_, once = own.Within(ctx, loop.Input{Prompt: "Find a room."})
+		_, twice = own.Within(ctx, loop.Input{Prompt: "Find another."})
+		return "one", nil
+	})
+	r, err := fixture.Run(t.Context(), steps(fixture.Call("scout", `{}`)), fixture.NewSession(t), loop.Input{Prompt: "Go."}, loop.Config{Tools: set(t, scout)})
+	require.NoError(t, err)
+	require.NoError(t, once)
+	require.EqualError(t, twice, "loop: a run was made within this call: make one a call, or give the agents a tool each")
+	assert.Empty(t, r.InDoubt)
+}
