@@ -119,6 +119,10 @@ func (in *reader) native(checked *Call, c *message.Call) {
 
 // named returns the tool of a native call, or nil, and how its name was repaired.
 func (in *reader) named(written string) (*Tool, []extract.Repair) {
+	if in.settings.Exact {
+		t, _ := in.set.Get(written)
+		return t, nil
+	}
 	if t := in.set.resolve(written); t != nil {
 		return t, nil
 	}

@@ -284,7 +284,7 @@ func (r *run) unknownTool(
 	if refused {
 		return response(text), nil
 	}
-	// The model was offered this tool, or one whose name reads the same, and ADK cannot run it.
+	// The model was offered this tool, and ADK cannot run it.
 	none := fault.Issue{Rule: fault.RuleUnknownTool, Expected: "a tool that can be run",
 		Source: fault.FromTool}
 	answer, _ := c.End(ctx, tool.Outcome{Issues: []fault.Issue{none}})

@@ -32,6 +32,13 @@ var rescued = []struct {
 		fault.UnknownTool, "book_hotel",
 	},
 	{
+		"a name that reads like a tool's", calls(toolCall("c1", "book.room", `{"city":"Lisbon","nights":2}`)),
+		"tool book.room not found in toolsNode indexes",
+		told + "there is no tool named book.room, so nothing was run for this call (attempt 1 of 3).\n" +
+			"- tools that exist: book_room (the nearest name)\nCall a tool that exists, by its exact name, or answer without one.",
+		fault.UnknownTool, "book.room",
+	},
+	{
 		"arguments of a wrong type", calls(toolCall("c1", "book_room", `{"city":"Lisbon","nights":"two"}`)),
 		"failed to invoke tool[name:book_room id:c1]",
 		told + "the arguments of your call of book_room are not valid, and the tool was not run (attempt 1 of 3).\n" +

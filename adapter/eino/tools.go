@@ -205,7 +205,7 @@ func (a *Adapter) unknownTool(ctx context.Context, name, arguments string) (stri
 	if refused || err != nil {
 		return text, err
 	}
-	// The model was offered this tool, or one whose name reads the same, and Eino cannot run it.
+	// The model was offered this tool, and Eino cannot run it.
 	none := fault.Issue{Rule: fault.RuleUnknownTool, Expected: "a tool that can be run",
 		Source: fault.FromReply}
 	answer, err := c.End(ctx, tool.Outcome{Issues: []fault.Issue{none}})

@@ -3,7 +3,6 @@ package turns
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -219,8 +218,7 @@ func (r *Run) Reply(ctx context.Context, reply message.Reply) (Verdict, error) {
 	}
 	settings := engine.Settings(r.runner.State().Policy)
 	settings.Stop = func() bool { return ctx.Err() != nil }
-	// The runtime finds tools by the names that the model wrote.
-	settings.Off = append(slices.Clip(settings.Off), "alias")
+	settings.Exact = true // the runtime finds tools by the names that the model wrote
 	read := engine.Read(reply, engine.Offer{Tools: r.tools}, settings)
 	if ctx.Err() != nil {
 		r.replied, r.calls = false, nil
