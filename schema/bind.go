@@ -142,7 +142,7 @@ func (f *collector) bind(n *node, v value, at *spot, to reflect.Value, around an
 // ownIssues notes what a value says of itself. Places are below that of the value. What an embedded struct
 // with a name in JSON has said is not said once more by its method in the struct around.
 func (f *collector) ownIssues(v value, at *spot, to reflect.Value) {
-	own := inBounds(to.Addr().Interface().(issuer).Issues())
+	own := inBounds(fault.PrintableIssues(to.Addr().Interface().(issuer).Issues()))
 	for _, i := range own[:min(len(own), maxIssues-len(f.told))] {
 		place, inner := canon.Pointer(v.path()...), i
 		isPromoted := func(m member) bool {

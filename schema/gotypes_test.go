@@ -469,3 +469,16 @@ func TestAnArrayOfBytesHasItsLength(t *testing.T) {
 	}, told(issues))
 	assert.Contains(t, string(s.Schema().JSON()), `"A base64 string of 3 bytes."`)
 }
+
+type torn struct {
+	City string `json:"city"`
+}
+
+func (v torn) Issues() []fault.Issue {
+	return []fault.Issue{{Pointer: "/city", Rule: "known", Expected: "a city and not " + v.City[:2]}}
+}
+
+// A method may cut a text within a letter. What it says is recorded, and a journal holds UTF-8 alone.
+func TestWhatAMethodSaysIsUTF8(t *testing.T) {
+	assert.Equal(t, []string{"city: expected a city and not P\ufffd [known rules]"}, decoded[torn](t, `{"city":"Pécs"}`))
+}
