@@ -131,6 +131,14 @@ func TestWhatAnAgentOfALaterTryConsumedIsCounted(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// In case 76000927 a run ends while a read-only agent has asked its model. The run does not wait for it.
+func TestARunDoesNotCountAnAgentThatItLeaves(t *testing.T) {
+	w, err := random.NewWorld(random.New(76000927))
+	require.NoError(t, err)
+	_, err = random.Run(t.Context(), w)
+	require.NoError(t, err)
+}
+
 // shown shows a redacted journal to people, who see none of its secrets either.
 func shown(w *random.World) error {
 	text := w.Store.Text(w.Session.ID)

@@ -78,7 +78,7 @@ func (w *World) isPaid() error {
 		if _, exhausted := errors.AsType[*loop.RetryExhaustedError](end.err); end.err != nil && !exhausted {
 			return nil
 		}
-		if w.Case.Nests() && len(end.InDoubt) > 0 { // it did not wait for an agent, which goes on
+		if w.Case.Nests() && (len(end.InDoubt) > 0 || w.leavesCalls()) { // it did not wait for an agent, which goes on
 			return nil
 		}
 		paid = paid.Add(end.Usage)
@@ -87,6 +87,11 @@ func (w *World) isPaid() error {
 		return fmt.Errorf("the usage is %+v, and the replies cost %+v", paid, w.usage)
 	}
 	return nil
+}
+
+// leavesCalls reports whether a run ended while calls of its tools were under way.
+func (w *World) leavesCalls() bool {
+	return slices.ContainsFunc(w.steps, func(s step) bool { return len(s.event.Begun) > 0 })
 }
 
 // agentsLaws report an agent's journal that does not replay, an undeclared call that was made twice, and a
