@@ -44,8 +44,8 @@ func nothingThere(ref string) error {
 
 // namedTwice is the error for two schemas of one name, whose places the library gives in any order.
 func namedTwice(name, one, other string) error {
-	return fmt.Errorf("schema: two subschemas are named %q: %s and %s", strings.TrimPrefix(name, "retake:///"), min(one, other),
-		max(one, other))
+	return fmt.Errorf("schema: two subschemas are named %q: %s and %s", strings.TrimPrefix(name, "retake:///"),
+		min(one, other), max(one, other))
 }
 
 // goRegexp is what the patterns of a schema must be.

@@ -46,7 +46,8 @@ func (in *Input) Validate() error {
 	}
 	return errors.Join(
 		canon.CheckID("request_id", in.RequestID), canon.CheckDeadline("deadline", in.Deadline),
-		at("attach", talk.ValidateParts(in.Attach)), at("history", talk.Validate(in.History)), at("history: ", session.Unanswered(in.History)),
+		at("attach", talk.ValidateParts(in.Attach)), at("history", talk.Validate(in.History)),
+		at("history: ", session.Unanswered(in.History)),
 	)
 }
 

@@ -99,7 +99,8 @@ func Compile(cfg *Config) (*Compiled, error) {
 		prefix("feedback", template(&w.feedback, cfg.Feedback, cfg.Vars)),
 		prefix("policy", cfg.Policy.Validate()),
 		prefix("limits", cfg.Limits.Validate()), checkConsult(cfg.Consult),
-		canon.CheckID("request_id", cfg.RequestID), canon.CheckDeadline("deadline", cfg.Deadline), cfg.checkActionID(), checkSeed(cfg.Seed),
+		canon.CheckID("request_id", cfg.RequestID), canon.CheckDeadline("deadline", cfg.Deadline),
+		cfg.checkActionID(), checkSeed(cfg.Seed),
 		checkBehaviours(cfg.Behaviours)); err != nil {
 		return nil, err
 	}
