@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -57,32 +55,30 @@ func timeLimits(model, tools time.Duration) *policy.Set {
 // A clock cannot take an After back. However many calls have limits, few are asked for, and no goroutine is
 // left.
 func TestCallsWithLimitsDoNotAddUpOnTheClock(t *testing.T) {
-	const turns, calls = 1250, 7
-	note := tool.New("note", "Note.", func(context.Context, struct{}) (string, error) { return "noted", nil },
-		tool.WithPolicy(policy.Layer{EqualInReply: policy.EqualRun, Progress: &policy.Progress{Stop: policy.Unlimited}}))
-	tools, err := tool.NewSet(note)
-	require.NoError(t, err)
-	turn := 0
-	model := loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
-		if turn++; turn == turns {
-			return looptest.Say("Done.").Reply, nil
-		}
-		var all []message.Call
-		for n := range calls {
-			all = append(all, message.Call{ID: fmt.Sprint(turn, "-", n), Name: "note", Arguments: `{}`})
-		}
-		return looptest.Call(all...).Reply, nil
+	synctest.Test(t, func(t *testing.T) { // it fails if a goroutine is left
+		const turns, calls = 1250, 7
+		note := tool.New("note", "Note.", func(context.Context, struct{}) (string, error) { return "noted", nil },
+			tool.WithPolicy(policy.Layer{EqualInReply: policy.EqualRun, Progress: &policy.Progress{Stop: policy.Unlimited}}))
+		tools, err := tool.NewSet(note)
+		require.NoError(t, err)
+		turn := 0
+		model := loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
+			if turn++; turn == turns {
+				return looptest.Say("Done.").Reply, nil
+			}
+			var all []message.Call
+			for n := range calls {
+				all = append(all, message.Call{ID: fmt.Sprint(turn, "-", n), Name: "note", Arguments: `{}`})
+			}
+			return looptest.Call(all...).Reply, nil
+		})
+		c := &stopped{Mock: clock.NewMock()}
+		cfg := loop.Config{Tools: tools, Policy: timeLimits(time.Minute, 10*time.Second)}
+		cfg.Policy.MaxTurns = turns
+		result, err := fixture.Run(t.Context(), model, nil, loop.Input{Prompt: "Go."}, cfg, loop.WithClock(c))
+		looptest.AssertAnswer(t, result, err, "Done.")
+		assert.LessOrEqual(t, c.asked(), 2, "one After for models, and one for tools, whose limit comes sooner")
 	})
-	c := &stopped{Mock: clock.NewMock()}
-	cfg := loop.Config{Tools: tools, Policy: timeLimits(time.Minute, 10*time.Second)}
-	cfg.Policy.MaxTurns = turns
-	result, err := fixture.Run(t.Context(), model, nil, loop.Input{Prompt: "Go."}, cfg, loop.WithClock(c))
-	looptest.AssertAnswer(t, result, err, "Done.")
-	assert.LessOrEqual(t, c.asked(), 2, "one After for models, and one for tools, whose limit comes sooner")
-	require.Eventually(t, func() bool {
-		stacks := make([]byte, 1<<20)
-		return !strings.Contains(string(stacks[:runtime.Stack(stacks, true)]), "after.(*Alarms)")
-	}, 5*time.Second, time.Millisecond, "a goroutine is left")
 }
 
 // A pool asks again only for a run that is due before all others.
