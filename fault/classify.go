@@ -15,7 +15,21 @@ import (
 // Else it looks at codes first, then at the status, then at other types of the Go error. It looks at whole
 // words of messages only if there is nothing better. It never fails and never panics; what fits nothing is
 // Unknown. A response of status 2xx without an error gives the zero Verdict.
-func Classify(r Response) Verdict {
+func Classify(r Response) (v Verdict) {
+	defer func() {
+		if recover() != nil {
+			r.Err = errPanics
+			v = classify(r)
+		}
+	}()
+	return classify(r)
+}
+
+// errPanics is in place of a Go error whose methods panic.
+var errPanics = errors.New("the error panicked when it was asked what it is")
+
+// classify is Classify for an error whose methods do not panic.
+func classify(r Response) Verdict {
 	e := gather(r)
 	c := e.class()
 	if c == "" {

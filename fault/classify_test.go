@@ -145,6 +145,22 @@ func TestHugeAndDeepBodies(t *testing.T) {
 	}
 }
 
+// panicking panics when it is asked for its failure, mute when it is asked for its text.
+type (
+	panicking struct{ error }
+	mute      struct{ error }
+)
+
+func (panicking) Failure() fault.Failure { panic("a nil pointer within") }
+
+// What the response says counts, and an error whose methods panic says nothing.
+func TestErrorsWhoseMethodsPanic(t *testing.T) {
+	for _, err := range []error{panicking{errors.New("odd")}, fmt.Errorf("booking: %w", panicking{errors.New("odd")}), mute{}} {
+		assert.Equal(t, fault.Unknown, fault.ClassifyError(err).Class)
+		assert.Equal(t, fault.RateLimit, fault.Classify(fault.Response{Status: 429, Err: err}).Class)
+	}
+}
+
 func TestEndlessChainOfErrors(t *testing.T) {
 	t.Parallel()
 	err := errors.New("end")
