@@ -68,8 +68,8 @@ func TestEveryJournalThatIsWrittenCanBeOpened(t *testing.T) {
 	})
 }
 
-// A program may change the layer that it returned, and return it again: that is another layer, and the record of
-// the first stays as it was.
+// A program may change the layer that it returned, and return it again: that is another layer, and the record
+// of the first stays as it was.
 func TestALayerMayBeWrittenIntoAfterwards(t *testing.T) {
 	asked, bases := 0, map[fault.Class]time.Duration{}
 	adjust := func(session.State) (policy.Layer, bool) {

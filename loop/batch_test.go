@@ -215,8 +215,8 @@ func TestAnErrorThatPanicsIsItsToolsPanic(t *testing.T) {
 	}
 }
 
-// A provider refuses a conversation in which two calls have one id, or one has none: also where the reply as a
-// whole could not be used.
+// A provider refuses a conversation in which two calls have one id, or one has none: also where the reply as
+// a whole could not be used.
 func TestCallsOfARefusedReplyHaveIDsOfTheirOwn(t *testing.T) {
 	set := policy.DefaultSet()
 	set.Global.RetryableErrors, set.MaxCalls = []fault.Class{fault.Truncated, fault.ToolValidation}, 4

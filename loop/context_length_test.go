@@ -425,8 +425,8 @@ func TestACallThatTheStateRefusedIsNotShortenedToAFailure(t *testing.T) {
 	assert.NotContains(t, prompt, "} failed")
 }
 
-// A caller may keep the messages alone. An error among them does not say that nothing was done: the call may be
-// in doubt, or have run and the state refused its result. So such calls are not shortened to failures.
+// A caller may keep the messages alone. An error among them does not say that nothing was done: the call may
+// be in doubt, or have run and the state refused its result. So such calls are not shortened to failures.
 func TestTheCallsOfAHistoryAreNotShortenedToFailures(t *testing.T) {
 	type in struct {
 		N int `json:"n"`

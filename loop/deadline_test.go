@@ -120,8 +120,8 @@ func TestATryThatEndsWithItsContextIsCancelledUnderADeadline(t *testing.T) {
 	}
 }
 
-// A deadline that no journal can hold is refused by its field, with or without a journal. One of a context that
-// far away is none.
+// A deadline that no journal can hold is refused by its field, with or without a journal. One of a context
+// that far away is none.
 func TestADeadlineHasAYearThatCanBeRecorded(t *testing.T) {
 	store := &looptest.Store{}
 	run := func(ctx context.Context, deadline time.Time) error {

@@ -163,8 +163,8 @@ func toolError(t *testing.T, says func() error) error {
 	return r.ToolFailures[0].Err
 }
 
-// A function that returns the nil of its own error type as an error has returned an error. Whatever does so, the
-// error at the end names the type, and nothing panics.
+// A function that returns the nil of its own error type as an error has returned an error. Whatever does so,
+// the error at the end names the type, and nothing panics.
 func TestANilPointerThatIsAnErrorIsNamed(t *testing.T) {
 	for _, err := range []error{(*fault.ToolValidationError)(nil), (*fault.ProviderError)(nil), (*fault.ReducerError)(nil),
 		(*loop.RetryExhaustedError)(nil), (*os.PathError)(nil)} {

@@ -103,8 +103,8 @@ func WithParallel(n int) Option { return func(o *options) { o.parallel = n } }
 // WithClassifier sets a function that says what went wrong in a try of [Do] or [Attempts]. It is asked about
 // errors that are no typed errors of package fault, and leaves those to their types for which it returns the
 // zero verdict. [fault.Classify] makes a verdict of a status and headers; [fault.ClassifyError] goes by
-// words, too. One that is made by hand is final unless its Retryable is set. It must be a pure function. Model
-// calls and tools of [Loop.Run] are not classified by it.
+// words, too. One that is made by hand is final unless its Retryable is set. It must be a pure function.
+// Model calls and tools of [Loop.Run] are not classified by it.
 func WithClassifier(f func(err error) fault.Verdict) Option {
 	return func(o *options) { o.classify = f }
 }

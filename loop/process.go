@@ -82,8 +82,8 @@ type process struct {
 // ErrSuspended is a cause for cancelling a context, for a process that shuts down: see [NotifyShutdown]. It
 // leaves a run with a journal as it is: the cancellation is not recorded, the run returns this error, and
 // [Loop.Resume] continues it. What tools return later is kept, except for errors that only say that their
-// context has ended. Without a journal the run is cancelled as with any other cause. It is also the error of a
-// run that is left because the journal of a run within it cannot be written: see [Loop.Within].
+// context has ended. Without a journal the run is cancelled as with any other cause. It is also the error of
+// a run that is left because the journal of a run within it cannot be written: see [Loop.Within].
 var ErrSuspended = errors.New("loop: the run was left to be resumed")
 
 // errCallLeft is the error of a call that [process.until] cancelled. It has to be made again.

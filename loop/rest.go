@@ -14,8 +14,8 @@ import (
 
 // work is what a process has only while it works: a run that rests in a pool has none of it.
 type work struct {
-	// in is what the run is given; nil once it has begun, and if it is resumed. action is the action of tries,
-	// which never rest; nil for a run.
+	// in is what the run is given; nil once it has begun, and if it is resumed. action is the action of
+	// tries, which never rest; nil for a run.
 	in     *Input
 	action *Action
 	// life is the context that ends the work, and release frees it; may be nil. ctx is life with the values

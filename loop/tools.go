@@ -87,9 +87,9 @@ func (o *outer) isLeft(out *tool.Outcome) bool {
 	return o != nil && out.Err != nil && (o.left.Load() || o.stuck.Load() != nil)
 }
 
-// leaveTools leaves the calls of a reply from call n on; a run within call n was left. The calls are made when
-// the run goes on. If the run ends before that, they are in doubt. Outcomes of later calls that have begun are
-// waited for, and recorded.
+// leaveTools leaves the calls of a reply from call n on; a run within call n was left. The calls are made
+// when the run goes on. If the run ends before that, they are in doubt. Outcomes of later calls that have
+// begun are waited for, and recorded.
 func (p *process) leaveTools(ctx context.Context, b *batch, n int) ([]machine.Effect, error) {
 	b.end(-1)
 	for m := n + 1; m < b.begun; m++ {

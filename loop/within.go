@@ -28,8 +28,8 @@ var (
 // does not change during a run.
 type outer struct {
 	process *process
-	// until ends when a run within has to leave this process, to be continued later. It is nil if that run has
-	// to end before the call does. left reports that a run was left in this way.
+	// until ends when a run within has to leave this process, to be continued later. It is nil if that run
+	// has to end before the call does. left reports that a run was left in this way.
 	until context.Context
 	left  atomic.Bool
 	// made reports that a run was made within the call. With a journal, that is what says so of a second one.

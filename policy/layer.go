@@ -113,8 +113,8 @@ func (l *Layer) read(data []byte, f fields.Faults, key string) {
 // ofModelCalls are the fields that mean something for model calls and tries alone.
 var ofModelCalls = []string{"model_timeout", "first_token_timeout", "idle_timeout", "classify_words"}
 
-// meaningless says why a field has no meaning in a layer under a key of a set, and what to do instead; empty if
-// it has one. A layer that stands alone has no key, and all of its fields a meaning.
+// meaningless says why a field has no meaning in a layer under a key of a set, and what to do instead; empty
+// if it has one. A layer that stands alone has no key, and all of its fields a meaning.
 func meaningless(key, tool string, row fields.Field) string {
 	ofModels := slices.Contains(ofModelCalls, row.Name)
 	transport := key == layerTransport || key == layerToolTransport

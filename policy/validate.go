@@ -77,8 +77,8 @@ func (l *Layer) checkMeaning(f fields.Faults, key, tool string) {
 	}
 }
 
-// asksNothing reports whether a field that is set may stand where it has no meaning: it gives up a time limit,
-// or turns off what is off there.
+// asksNothing reports whether a field that is set may stand where it has no meaning: it gives up a time
+// limit, or turns off what is off there.
 func (l *Layer) asksNothing(name string) bool {
 	limit := map[string]*time.Duration{"model_timeout": l.ModelTimeout, "tool_timeout": l.ToolTimeout,
 		"first_token_timeout": l.FirstTokenTimeout, "idle_timeout": l.IdleTimeout}[name]

@@ -13,11 +13,12 @@ import (
 
 // Child is the session of an agent that is a tool, as a report shows it with the call.
 type Child struct {
-	// Link is the address of its page, State how it is, in a word, and Says what goes on in it, in one sentence:
-	// for a page in a server. Part is the address at which parts of its page are shown alone, as [Page.Part] is.
+	// Link is the address of its page, State how it is, in a word, and Says what goes on in it, in one
+	// sentence: for a page in a server. Part is the address at which parts of its page are shown alone, as
+	// [Page.Part] is.
 	Link, State, Says, Part string
-	// Open opens its journal, to show what it did, and says what is left out of it, as [Page.Secrets] does; nil
-	// for none.
+	// Open opens its journal, to show what it did, and says what is left out of it, as [Page.Secrets] does;
+	// nil for none.
 	Open func() (in io.ReadCloser, secrets map[string][]string, err error)
 }
 
@@ -136,8 +137,8 @@ func (within *Page) children(e *entry) {
 	}
 }
 
-// What agents may fill of a page: entries and bytes of texts, as of a page, and in a server bytes of lines. Of
-// each agent the latest lines are shown, and the turns before them are one line.
+// What agents may fill of a page: entries and bytes of texts, as of a page, and in a server bytes of lines.
+// Of each agent the latest lines are shown, and the turns before them are one line.
 const (
 	agentBytes = 40 << 10
 	agentLines = 20

@@ -185,8 +185,8 @@ func (f *collector) number() {
 	}
 }
 
-// isListed reports whether the value is one of those that the schema lists. An object or array is only written
-// out where one is among them.
+// isListed reports whether the value is one of those that the schema lists. An object or array is only
+// written out where one is among them.
 func (f *collector) isListed() bool {
 	if f.v.kind&(kindObject|kindArray)&^f.n.listed != 0 {
 		return false

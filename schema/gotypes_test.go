@@ -98,7 +98,8 @@ func TestAZeroValueThatWasSentIsNeverToldToBeMissing(t *testing.T) {
 	}, decoded[all](t, doc))
 }
 
-// JSON Schema cannot say that some member is not zero: a description tells it, where the members may all be zero.
+// JSON Schema cannot say that some member is not zero: a description tells it, where the members may all be
+// zero.
 func TestAModelIsToldThatAStructMustNotBeZero(t *testing.T) {
 	type point struct {
 		X int `json:"x"`

@@ -105,8 +105,8 @@ func (b *Budget) remembers(work, failures int) bool {
 	return true
 }
 
-// maxWeighed bounds the failures of alternatives that are compared in one reply, and those that are kept while
-// alternatives are asked: each takes about 300 bytes.
+// maxWeighed bounds the failures of alternatives that are compared in one reply, and those that are kept
+// while alternatives are asked: each takes about 300 bytes.
 const maxWeighed = 1 << 14
 
 // weighs counts failures of alternatives. It reports whether those of the next alternatives are to be

@@ -70,9 +70,9 @@ func (s *Schema) Type() string {
 	return s.typed.typ.String()
 }
 
-// Digest identifies the rules for documents: the schema, and for a Go type also the kinds of its parts and the
-// rules of their tags, since JSON Schema cannot say all of them. Limits and the methods of a type are not part
-// of it. It is the same on every machine and in every program. Safe for concurrent use.
+// Digest identifies the rules for documents: the schema, and for a Go type also the kinds of its parts and
+// the rules of their tags, since JSON Schema cannot say all of them. Limits and the methods of a type are not
+// part of it. It is the same on every machine and in every program. Safe for concurrent use.
 func (s *Schema) Digest() string {
 	h := sha256.New()
 	h.Write(s.text)

@@ -11,8 +11,8 @@ import (
 
 // View returns the values of a slice in a state: View(s.State(), slice) are the current ones of a session.
 // Nothing is copied; values are decoded when they are read. View panics if the state has no such slice. A
-// state does not check Go types: reading a value that does not fit T panics. Only a handle of another type, or
-// a state from another program, can lead to that.
+// state does not check Go types: reading a value that does not fit T panics. Only a handle of another type,
+// or a state from another program, can lead to that.
 func View[T any](s State, slice Slice[T]) reducer.View[T] {
 	at, ok := s.find(slice.name)
 	if !ok || s.slots[at].kind != slice.kind {

@@ -19,8 +19,8 @@ type Set struct {
 	names   extract.Names
 }
 
-// NewSet makes a set, in the order given. Tools that are nil or zero, share a name, or could not be told apart
-// by providers, which see aliases (a.b and a_b are both a_b), are refused; the error names all of them.
+// NewSet makes a set, in the order given. Tools that are nil or zero, share a name, or could not be told
+// apart by providers, which see aliases (a.b and a_b are both a_b), are refused; the error names all of them.
 func NewSet(tools ...*Tool) (*Set, error) {
 	s := &Set{tools: slices.Clone(tools), byAlias: map[string]*Tool{}}
 	var faults []error

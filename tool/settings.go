@@ -27,8 +27,8 @@ type Settings struct {
 	// MaxCalls bounds the calls of one reply. If a reply makes more, none is read, and reading it takes
 	// little memory. Below 1, and above [policy.MostCalls], it is that.
 	MaxCalls int `json:"max_calls,omitempty"`
-	// Exact takes a native call for that of a tool only under the tool's own name, for a runtime that finds its
-	// tools in this way. Otherwise [ProviderName] of it, and a leading "functions.", count too.
+	// Exact takes a native call for that of a tool only under the tool's own name, for a runtime that finds
+	// its tools in this way. Otherwise [ProviderName] of it, and a leading "functions.", count too.
 	Exact bool `json:"exact,omitempty"`
 	// Stop ends the checks of a reply when it reports true; what was read is of no use then. It is called
 	// about once a millisecond. Nil never stops. It is no part of the JSON.

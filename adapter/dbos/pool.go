@@ -17,8 +17,9 @@ const maxConns = 20
 // Pool returns connections to a PostgreSQL server, for [sdk.Config].SystemDBPool in place of DatabaseURL. A
 // server that stops or is killed then costs no run: DBOS tries again after every error of a connection. With
 // DatabaseURL it does not after one that the server closes while it answers, and ends the workflow with that
-// error. The database must be there, which DBOS makes only with DatabaseURL. The address may have the settings
-// of pgxpool, such as pool_max_conns. Close the pool once DBOS has shut down. No connection is made yet.
+// error. The database must be there, which DBOS makes only with DatabaseURL. The address may have the
+// settings of pgxpool, such as pool_max_conns. Close the pool once DBOS has shut down. No connection is made
+// yet.
 func Pool(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	cfg, err := pgxpool.ParseConfig(url)
 	if err != nil {

@@ -334,7 +334,8 @@ func TestKeptDataIsValidUTF8(t *testing.T) {
 	assert.True(t, kit.IsStrict(got.Raw), "%q", got.Raw)
 }
 
-// A conversation in which nobody speaks is refused by every API, and one that begins or ends with the model by many.
+// A conversation in which nobody speaks is refused by every API, and one that begins or ends with the model
+// by many.
 func TestTheUserSpeaksWhereTheAPIWantsIt(t *testing.T) {
 	system, user := message.Message{Role: message.System, Text: "Be brief."}, message.Message{Role: message.User, Text: "Hello."}
 	model := message.Message{Role: message.Assistant, Text: "A"}

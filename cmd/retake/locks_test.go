@@ -36,8 +36,8 @@ func (v visited) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Naming the sessions of a database that is open does not drop SQLite's locks on it: another process would take
-// itself for the last one, and what is deleted after that would be there again.
+// Naming the sessions of a database that is open does not drop SQLite's locks on it: another process would
+// take itself for the last one, and what is deleted after that would be there again.
 func TestADatabaseThatIsPrunedIsKeptFromOthers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
 	store, err := sqlite.Open(t.Context(), path)

@@ -157,8 +157,8 @@ func endOfHashes(path string) (last string, err error) {
 	}
 }
 
-// sessionIn is the place of a session in a folder or a database; without a session that of the store. It opens
-// no file: see [isDatabase].
+// sessionIn is the place of a session in a folder or a database; without a session that of the store. It
+// opens no file: see [isDatabase].
 func sessionIn(store, session string) place {
 	if folder, _ := isFolder(store); session == "" || !folder {
 		return place{store, session}

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Alarms call functions at times by a clock, which may be a [Steady] time. They keep an After for the next time
-// and use it for all later ones: what is set and taken back does not add up. They have a goroutine while an
-// alarm is set. Safe for concurrent use; the zero value needs a Clock.
+// Alarms call functions at times by a clock, which may be a [Steady] time. They keep an After for the next
+// time and use it for all later ones: what is set and taken back does not add up. They have a goroutine while
+// an alarm is set. Safe for concurrent use; the zero value needs a Clock.
 type Alarms struct {
 	Clock Clock
 

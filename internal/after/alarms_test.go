@@ -11,8 +11,8 @@ import (
 	"github.com/retake-go/retake/internal/after"
 )
 
-// Alarms are called in the order of their times, each when it was set last, and those that were taken back not
-// at all.
+// Alarms are called in the order of their times, each when it was set last, and those that were taken back
+// not at all.
 func TestAlarmsAreCalledAtTheirTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()

@@ -9,8 +9,8 @@ import (
 
 // Bounded returns err, unless the tree of errors that it wraps is endless or has more than 256: then it
 // returns an error with the same text that wraps nothing, in which [errors.Is] and [errors.As] find the first
-// 256. On an endless tree they would never return. Errors of other code are bounded where they come in. In place
-// of a nil pointer, whose methods may panic, it returns an error that names its type.
+// 256. On an endless tree they would never return. Errors of other code are bounded where they come in. In
+// place of a nil pointer, whose methods may panic, it returns an error that names its type.
 func Bounded(err error) error {
 	if p := reflect.ValueOf(err); p.Kind() == reflect.Pointer && p.IsNil() {
 		return fmt.Errorf("the error is a nil %T: return nil itself, which has no type, if there is none", err)

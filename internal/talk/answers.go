@@ -66,9 +66,9 @@ func LastReply(said []message.Message) int {
 	return -1
 }
 
-// Named returns calls in which each has an id of its own: those that have none, or that of a call before them,
-// get another. A provider refuses a conversation in which two calls have one id, or a result has that of none.
-// It copies the list only if that makes a difference.
+// Named returns calls in which each has an id of its own: those that have none, or that of a call before
+// them, get another. A provider refuses a conversation in which two calls have one id, or a result has that
+// of none. It copies the list only if that makes a difference.
 func Named(calls []message.Call) []message.Call {
 	if len(calls) == 1 && calls[0].ID != "" {
 		return calls

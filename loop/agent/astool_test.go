@@ -212,8 +212,8 @@ func goesOnInside(t *testing.T) {
 	}
 }
 
-// toldAs checks a story that went on after write n by one that was never left: nothing is done twice, and what
-// is in doubt inside is so outside.
+// toldAs checks a story that went on after write n by one that was never left: nothing is done twice, and
+// what is in doubt inside is so outside.
 func (s *story) toldAs(t *testing.T, whole *story, want, got loop.Result, n int64) {
 	t.Helper()
 	doubts := saying(got.Transcript, "not known")

@@ -80,8 +80,8 @@ func isLeftInside(t *testing.T) {
 	}
 }
 
-// In a pool, too. The question of an agent that could not record its answer is open only until the run goes on:
-// nobody is asked for ever.
+// In a pool, too. The question of an agent that could not record its answer is open only until the run goes
+// on: nobody is asked for ever.
 func TestAQuestionWhoseAnswerCannotBeWrittenIsNotOpenForEver(t *testing.T) {
 	synctest.Test(t, isAskedAgain)
 }
@@ -128,8 +128,8 @@ func isAskedAgain(t *testing.T) {
 	}
 }
 
-// noFiles is a store that cannot open the journals of agents for a while, as where a process has too many files
-// open. It says so once all else has come to rest: a run that is left then cuts off no call.
+// noFiles is a store that cannot open the journals of agents for a while, as where a process has too many
+// files open. It says so once all else has come to rest: a run that is left then cuts off no call.
 type noFiles struct {
 	*looptest.Store
 	left *atomic.Int64

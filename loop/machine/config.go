@@ -59,8 +59,8 @@ type Config struct {
 	Summaries bool `json:"summaries,omitempty"`
 	// Planner reports that a planner is asked after exhaustion. Otherwise the run ends.
 	Planner bool `json:"planner,omitempty"`
-	// Consult are the classes of failed model calls and tries at which the planner is asked before the policy.
-	// It has no effect without a planner.
+	// Consult are the classes of failed model calls and tries at which the planner is asked before the
+	// policy. It has no effect without a planner.
 	Consult []fault.Class `json:"consult,omitempty"`
 	// Models is what is known of the models by their names in the run, with the first under "". Only runs
 	// that count what their calls cost have it: see [policy.Set.Meters].

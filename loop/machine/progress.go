@@ -179,8 +179,8 @@ func (s *step) isNews(c *BatchCall, said string) bool {
 	return true
 }
 
-// same returns the digest of a call and its answer. A string is the same where the model gets its text and where
-// it gets its JSON: see [step.told].
+// same returns the digest of a call and its answer. A string is the same where the model gets its text and
+// where it gets its JSON: see [step.told].
 func (s *step) same(c *BatchCall) string {
 	status, answer := c.Status, c.Answer
 	if status == callRepeated {

@@ -36,8 +36,8 @@ type Span struct {
 type CutPlan struct {
 	// Cuts are the new cuts, in order. Each takes the place of those that it covers: see [Cover].
 	Cuts []Cut `json:"cuts,omitempty"`
-	// Freed is the number of bytes that the cuts take away; never below 0. Size is the size of the prompt with
-	// them, and Goal the wanted size.
+	// Freed is the number of bytes that the cuts take away; never below 0. Size is the size of the prompt
+	// with them, and Goal the wanted size.
 	Freed int `json:"freed,omitempty"`
 	Size  int `json:"size"`
 	Goal  int `json:"goal,omitempty"`

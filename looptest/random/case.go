@@ -184,8 +184,8 @@ func (c *Case) tool(name string) *toolCase {
 // People reports whether people are asked in the run, or speak to it.
 func (c Case) People() bool { return len(c.Answers)+len(c.Says) > 0 }
 
-// AnswersAtOnce reports whether people may answer a question as soon as it is asked. What is said with such an
-// answer may come in another order in an engine that takes both as messages.
+// AnswersAtOnce reports whether people may answer a question as soon as it is asked. What is said with such
+// an answer may come in another order in an engine that takes both as messages.
 func (c Case) AnswersAtOnce() bool {
 	layers := []policy.Layer{c.Config.Policy.Global}
 	for _, t := range c.Tools {

@@ -12,8 +12,8 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// laws reports which of the laws that hold for every engine the runs of the world broke. Those of journals are
-// in [World.ReadJournal].
+// laws reports which of the laws that hold for every engine the runs of the world broke. Those of journals
+// are in [World.ReadJournal].
 func (w *World) laws() error {
 	broken := []error{w.runsOnce(), w.isPaid(), w.agentsLaws()}
 	for _, end := range w.ends {

@@ -92,8 +92,8 @@ func (w *World) Ended(r loop.Result, err error) {
 }
 
 // Trace returns the trace of the runs once all have ended. The error says which law they broke: nothing
-// undeclared runs twice, each call has one result, the usage is that of the replies, and the journals of agents
-// replay.
+// undeclared runs twice, each call has one result, the usage is that of the replies, and the journals of
+// agents replay.
 func (w *World) Trace() (Trace, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -34,8 +34,8 @@ type stuck struct {
 	other []*tool.Tool
 }
 
-// What has the form of a key is told nowhere if it stands in what was not accepted: as a value that errors may
-// repeat, or as the name of a member.
+// What has the form of a key is told nowhere if it stands in what was not accepted: as a value that errors
+// may repeat, or as the name of a member.
 func TestAKeyThatWasNotAcceptedIsToldNowhere(t *testing.T) {
 	const secret = "sk-proj-4f9QzX7bT2LmN8vRkW3yHcJd"
 	s := &stuck{other: []*tool.Tool{tool.New("note", "Notes.", func(context.Context, struct {

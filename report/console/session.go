@@ -21,7 +21,8 @@ type facts struct {
 	retrying bool
 	// charged and wasted are what the run cost; tokens are lost on attempts that failed.
 	charged, wasted policy.Charge
-	// Request is what the user asked for, and Said what the model wrote beside the calls that are asked about.
+	// Request is what the user asked for, and Said what the model wrote beside the calls that are asked
+	// about.
 	Request, Said string
 	// words are what a search finds beside the sentence.
 	words string
@@ -32,10 +33,10 @@ type facts struct {
 	// hears reports whether a message to the run would be heard: it has not ended, and is no single action.
 	hears  bool
 	traits traits
-	// outer is the id of the session in whose call this one was made, as an agent, or its digest until that is
-	// known; empty for others. inside are the ids that the sessions of the calls under way have, if they are
-	// agents. left are the tools of those that go on when the run is resumed, if no process has it; empty if the
-	// sentence is not about them.
+	// outer is the id of the session in whose call this one was made, as an agent, or its digest until that
+	// is known; empty for others. inside are the ids that the sessions of the calls under way have, if they
+	// are agents. left are the tools of those that go on when the run is resumed, if no process has it; empty
+	// if the sentence is not about them.
 	outer        string
 	inside, left []string
 }

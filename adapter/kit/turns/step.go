@@ -185,8 +185,8 @@ func (r *Run) wait(ctx context.Context) {
 	r.fed(r.runner.Woke(r.at))
 }
 
-// classified returns the error of a model, with the class that Classify gives it. It is not asked about errors
-// of the core's own types.
+// classified returns the error of a model, with the class that Classify gives it. It is not asked about
+// errors of the core's own types.
 func (r *Run) classified(err error) error {
 	if err == nil || r.cfg.Classify == nil {
 		return err
