@@ -116,7 +116,8 @@ func typedContests(t testing.TB) []contest {
 	)
 }
 
-// rawContests are of schemas that generators write, with replies of models.
+// rawContests are of schemas that generators write, as far as the library takes them too, with replies of
+// models.
 func rawContests(t testing.TB) (all []contest) {
 	files, err := filepath.Glob(generators + "/*")
 	require.NoError(t, err)
@@ -126,10 +127,9 @@ func rawContests(t testing.TB) (all []contest) {
 		datadriven.RunTestAny(t, path, func(t testing.TB, d *datadriven.TestData) string {
 			doc := []byte(d.Input)
 			if d.Cmd == "compile" {
-				if ours, _ = schema.Compile(doc); ours != nil {
-					peer = compiledAlone(t, doc)
-				}
-			} else if s, p := ours, peer; s != nil && json.Valid(doc) {
+				ours, _ = schema.Compile(doc)
+				peer, _ = compiledAlone(t, doc)
+			} else if s, p := ours, peer; s != nil && p != nil && json.Valid(doc) {
 				all = append(all, contest{path, s.Check(doc) == nil, func() { s.Check(doc) }, func() {
 					tree, err := jsonschema.UnmarshalJSON(bytes.NewReader(doc))
 					if err == nil {
@@ -146,13 +146,32 @@ func rawContests(t testing.TB) (all []contest) {
 	return all
 }
 
+// contestGroup are the contests of one kind.
+type contestGroup struct {
+	name string
+	all  []contest
+}
+
+func contests(t testing.TB) []contestGroup {
+	return []contestGroup{{"typed", typedContests(t)}, {"ordinary", ordinaryContests(t)}, {"raw", rawContests(t)}}
+}
+
+func TestEachContestHasGoodAndBadDocuments(t *testing.T) {
+	for _, of := range contests(t) {
+		count := map[bool]int{}
+		for _, c := range of.all {
+			count[c.good]++
+			c.ours()
+			c.peers()
+		}
+		require.Greater(t, min(count[true], count[false]), 10, of.name)
+	}
+}
+
 // BenchmarkBesidePeers reports our time as a share of the peers' (encoding/json and the validator, or the
 // library): the median and the worst of all types and schemas.
 func BenchmarkBesidePeers(b *testing.B) {
-	for _, of := range []struct {
-		name string
-		all  []contest
-	}{{"typed", typedContests(b)}, {"ordinary", ordinaryContests(b)}, {"raw", rawContests(b)}} {
+	for _, of := range contests(b) {
 		for _, good := range []bool{true, false} {
 			b.Run(fmt.Sprintf("%s/good=%t", of.name, good), func(b *testing.B) {
 				var ratios []float64
