@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
@@ -137,6 +138,32 @@ func (s *Set) Explain(of Target) Explanation {
 		}
 	}
 	return explanation
+}
+
+// ExplainRun returns the value of each key of the set that is no layer, as JSON: the limits of the whole run,
+// and prices.
+func (s *Set) ExplainRun() (all Explanation) {
+	add := func(field string, v any, none bool) {
+		text, err := json.Marshal(v)
+		switch {
+		case none || err != nil:
+			text = []byte("none")
+		case v == Unlimited:
+			text = []byte("unlimited")
+		}
+		all = append(all, Explained{Field: field, Value: string(text)})
+	}
+	add("budgets.tool", s.Budgets.Tool, false)
+	add("budgets.run", s.Budgets.Run, false)
+	add("budgets.unknown_tools", s.Budgets.UnknownTools, false)
+	add("prices", s.Prices, len(s.Prices) == 0)
+	add("spending", s.Spending, s.Spending.IsZero())
+	from, to := s.Context.Shares()
+	add("context", Context{Steps: s.Context.Order(), From: &from, To: &to, Keep: new(s.Context.Newest())}, false)
+	add("max_turns", s.MaxTurns, false)
+	add("max_calls", s.MaxCalls, false)
+	add("all_or_nothing", s.AllOrNothing, false)
+	return all
 }
 
 // merge merges the layers, the last on top. The policy shares slices and maps with them.

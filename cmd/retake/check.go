@@ -40,8 +40,9 @@ each reply, in the order of the file. -cut keeps only the first part of each tex
 
 With -policy alone the policy is checked. The answer is "ok", the error classes in it that retake does not
 define (only errors of your own program can have those), and the resolved policy: each field that the file
-sets with the value it replaced and its place, and the fields that have their defaults. A tool is compared
-with what it would have without a layer of its own. A misspelt class is an error.
+changes with the value it replaced and its place, and the fields that have their defaults. A tool is compared
+with what it would have without a layer of its own. "run" is what is no layer: budgets, prices, spending,
+context and the limits of the run; its rows have no place. A misspelt class is an error.
 
 JSON: of a policy {"ok", "own_classes", "resolved": [{"of", "fields": [{"field", "value", "layer", "source",
 "instead"}]}]} with "instead" only where a value was replaced; of a reply {"ok": true, "calls": [{"tool",

@@ -13,7 +13,7 @@ import (
 
 // resolved is the policy of one kind of action, as its layers give it.
 type resolved struct {
-	// Of is "answer", "transport", "tool NAME" or "tool_transport NAME".
+	// Of is "answer", "transport", "run" (what is no layer), "tool NAME" or "tool_transport NAME".
 	Of     string  `json:"of"`
 	Fields []field `json:"fields"`
 }
@@ -25,14 +25,16 @@ type field struct {
 	Instead string `json:"instead,omitempty"`
 }
 
-// resolve returns the policies of a set: of the answer, of model calls, and of each tool that the set names.
+// resolve returns the policies of a set: of the answer, of model calls, of the whole run, and of each tool
+// that the set names.
 func resolve(set policy.Set) []resolved {
 	standard := policy.DefaultSet()
 	correction := standard.Explain(policy.Target{})
 	transport := standard.Explain(policy.Target{Plane: fault.Transport})
 	answer := set.Explain(policy.Target{})
 	calls := set.Explain(policy.Target{Plane: fault.Transport})
-	all := []resolved{compared("answer", answer, correction), compared("transport", calls, transport)}
+	all := []resolved{compared("answer", answer, correction), compared("transport", calls, transport),
+		compared("run", set.ExplainRun(), standard.ExplainRun())}
 	// No tool has an empty name: what it gets is what every tool gets.
 	everyTool := set
 	everyTool.Answer = policy.Layer{}
@@ -82,12 +84,14 @@ func (r resolved) write(e *env) {
 	e.printf("\n%s\n", e.bold(plain(r.Of)))
 	for _, f := range r.Fields {
 		if f.Instead != "" {
-			by := strings.TrimSpace(f.Layer + " " + f.Source)
-			e.println(plain(fmt.Sprintf("  %-*s  %-*s  instead of %s, by %s",
-				name, f.Field, value, f.Value, f.Instead, by)))
+			line := fmt.Sprintf("  %-*s  %-*s  instead of %s", name, f.Field, value, f.Value, f.Instead)
+			if f.Layer != "" {
+				line += ", by " + strings.TrimSpace(f.Layer+" "+f.Source)
+			}
+			e.println(plain(line))
 		}
 	}
-	if !strings.HasPrefix(r.Of, "tool") {
+	if len(rest) > 0 && !strings.HasPrefix(r.Of, "tool") {
 		e.println(e.faint(folded("  by default: " + strings.Join(rest, "; "))))
 	}
 }
