@@ -29,5 +29,7 @@
 //	immediate             retry: without a wait
 //	backoff               retry: after the strategy's wait
 //
+// An error of Validate or of reading JSON joins at most 100 faults. One more then says that there are others.
+//
 // Nothing here reads a clock, draws a random number or waits. All functions are safe for concurrent use.
 package policy

@@ -77,8 +77,9 @@ func plus(a, b int64) int64 {
 	return a + b
 }
 
-// Prices maps models to prices. A name with a date or version ("gpt-4o-mini-2024-07-18") has the price of the
-// longest name in the table that it extends. Nil means that costs are unknown.
+// Prices maps models to prices. A name that is not in the table has the price of the longest name there that
+// it extends by "-" or "@", so that dates and versions need no entries: "gpt-4o-2024-08-06" has that of
+// "gpt-4o". So has "gpt-4o-mini" unless it has an entry of its own. Nil means that costs are unknown.
 type Prices map[string]Price
 
 // Of returns the price of a model, or false if it is not in the table.

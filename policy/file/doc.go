@@ -1,5 +1,5 @@
 // Package file reads retry policies from YAML and JSON. It is strict, and reports all faults of a file at
-// once. Each fault has the path, line and column, and says what would be right.
+// once, at most 100. Each fault has the path, line and column, and says what would be right.
 //
 // A file is one policy, which becomes the global layer:
 //
