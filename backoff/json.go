@@ -77,6 +77,7 @@ func (j *Jitter) UnmarshalJSON(data []byte) error {
 	if read.Kind == Proportional && !slices.Contains(taken, "fraction") {
 		f.At("fraction").Add("proportional jitter needs this key; add it: 0.2 is 20 percent up or down")
 	}
+	f.Besides(read.check)
 	if err := fields.Err[FieldError](f); err != nil {
 		return err
 	}

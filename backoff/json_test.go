@@ -241,4 +241,9 @@ func TestAJitterHasItsOwnJSON(t *testing.T) {
 	assert.EqualError(t, json.Unmarshal([]byte(`{"kind":"proportional"}`), &got),
 		"fraction: proportional jitter needs this key; add it: 0.2 is 20 percent up or down")
 	assert.Equal(t, backoff.Jitter{Kind: backoff.Full}, got, "left as it was")
+	assert.EqualError(t, json.Unmarshal([]byte(`{"kind":"full","fraction":0.2}`), &got),
+		"fraction: only for proportional jitter, not for full")
+	var s backoff.BackoffStrategy
+	assert.EqualError(t, json.Unmarshal([]byte(`{"kind":"constant","delay":"1s","jitter":{"kind":"proportional","fraction":5,"after_cap":"x"}}`), &s),
+		"jitter.after_cap: expected true or false, got text \"x\"\njitter.fraction: want above 0, at most 1, got 5", "all faults at once")
 }

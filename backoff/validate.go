@@ -84,19 +84,18 @@ func (s *BackoffStrategy) checkValues(f fields.Faults) {
 		}
 	}
 	if s.Jitter != (Jitter{}) {
-		s.checkJitter(f.At("jitter"))
+		s.Jitter.check(f.At("jitter"))
+	}
+	if s.Jitter.Kind == Proportional && s.Jitter.AfterCap && s.Cap == 0 {
+		f.At("jitter").At("after_cap").Add("only with a cap: set cap, or leave it out")
 	}
 }
 
-func (s *BackoffStrategy) checkJitter(f fields.Faults) {
-	j := s.Jitter
+func (j Jitter) check(f fields.Faults) {
 	switch j.Kind {
 	case Proportional:
 		if j.Fraction <= 0 || j.Fraction > One {
 			f.At("fraction").Add("want above 0, at most 1, got %s", j.Fraction)
-		}
-		if j.AfterCap && s.Cap == 0 {
-			f.At("after_cap").Add("only with a cap: set cap, or leave it out")
 		}
 	case "":
 		f.At("kind").Add("want proportional, full, equal or none")

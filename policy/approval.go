@@ -167,6 +167,10 @@ func (a *Approval) UnmarshalJSON(data []byte) error {
 		fields.Read(data, &read, f)
 	}
 	if f.Found() > 0 {
+		f.Besides(func(f fields.Faults) {
+			checks.Check(&read, f)
+			read.check(f)
+		})
 		return fields.Err[FieldError](f)
 	}
 	*a = read

@@ -78,6 +78,19 @@ func shown(v any) string {
 // MarshalJSON writes the members that are not absent.
 func (p Progress) MarshalJSON() ([]byte, error) { return fields.JSON(&p, nil) }
 
+// UnmarshalJSON replaces p with a mapping of members. It is as strict as [Layer.UnmarshalJSON].
+func (p *Progress) UnmarshalJSON(data []byte) error {
+	var read Progress
+	f := fields.Collect()
+	fields.Read(data, &read, f)
+	if f.Found() > 0 {
+		f.Besides(func(f fields.Faults) { checks.Check(&read, f) })
+		return fields.Err[FieldError](f)
+	}
+	*p = read
+	return nil
+}
+
 // Equal says what happens to a call with the tool and the arguments of an earlier one. The zero value is
 // invalid in a policy and means "absent" in a layer.
 type Equal string

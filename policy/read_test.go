@@ -148,6 +148,27 @@ func TestJSONOfTheParts(t *testing.T) {
 	assert.EqualError(t, json.Unmarshal([]byte(`{"Tool": 3}`), &b), "Tool: "+known+"did you mean tool?")
 	assert.Equal(t, policy.Correction(), p)
 	assert.Equal(t, policy.DefaultSet().Budgets, b)
+	g := policy.Progress{Stop: 3}
+	assert.EqualError(t, json.Unmarshal([]byte(`{"Nudge": 3}`), &g), "Nudge: "+known+"did you mean nudge?")
+	assert.Equal(t, policy.Progress{Stop: 3}, g)
+}
+
+func TestAProgressHasItsOwnJSON(t *testing.T) {
+	want := policy.Progress{Nudge: policy.Unlimited, Stop: 5}
+	data, err := json.Marshal(want)
+	require.NoError(t, err)
+	var got policy.Progress
+	require.NoError(t, json.Unmarshal(data, &got), "%s", data)
+	assert.Equal(t, want, got)
+}
+
+// A member of a wrong type hides no wrong value beside it.
+func TestFaultsOfAnApprovalAreToldAtOnce(t *testing.T) {
+	var a policy.Approval
+	assert.EqualError(t, json.Unmarshal([]byte(`{"when": 3, "argument": "\u0000", "timeout": "-5s"}`), &a),
+		`when: expected one of declared, never, always, undeclared, first, above, got a number "3"
+timeout: -5s is negative; write it without the sign, or the word unlimited
+argument: is no name of an argument; use 1 to 200 bytes of printable text`)
 }
 
 // A set that was read is written and read back as the same set. Refused JSON changes nothing.
