@@ -79,6 +79,13 @@ var known = []providerQuirks{
 		},
 		Source: "https://ai.google.dev/gemini-api/docs/thought-signatures#openai",
 	}},
+	{"vercel vercelaigateway", []string{"reasoning_details"}, Quirks{
+		Source: "https://vercel.com/docs/ai-gateway/sdks-and-apis/openai-chat-completions/advanced; " +
+			"https://community.vercel.com/t/36443",
+	}},
+	{"minimax", []string{"reasoning_details"}, Quirks{
+		Source: "https://platform.minimax.io/docs/api-reference/text-openai-api",
+	}},
 	{"copilot githubcopilot", []string{"reasoning_text", "reasoning_opaque"}, Quirks{
 		Source: "https://github.com/anomalyco/opencode/issues/4468",
 	}},
@@ -131,6 +138,7 @@ var hosts = map[string]string{
 	"groq.com": "groq", "x.ai": "xai", "azure.com": "azure", "githubcopilot.com": "copilot",
 	"minimax.io": "minimax", "minimaxi.com": "minimax", "dashscope.aliyuncs.com": "qwen",
 	"dashscope-intl.aliyuncs.com": "qwen", "huggingface.co": "huggingface",
+	"ai-gateway.vercel.sh": "vercel",
 }
 
 // providerAt returns the provider whose own server has an address; empty for any other.

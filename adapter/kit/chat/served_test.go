@@ -112,6 +112,11 @@ func TestTokensAreCountedWhereverTheServerPutsThem(t *testing.T) {
 			`"usage":{"prompt_tokens":20,"completion_tokens":198,"total_tokens":623`+told+`}}`)
 		assert.Equal(t, message.Usage{InputTokens: 20, OutputTokens: 603, ReasoningTokens: 405, APICalls: 1}, gemini.Usage, "Gemini")
 	}
+	// Vercel's gateway, and some servers behind OpenRouter, leave it out of the total, too
+	// (https://github.com/MapleTechLabs/maple/pull/824): more of it than of the reply is no part of the reply.
+	outside := replyOf(t, overChat(chat.Config{Model: "m"}), false, `{"choices":[{"message":{"content":"4"},"finish_reason":"stop"}],`+
+		`"usage":{"prompt_tokens":20,"completion_tokens":9,"total_tokens":29,"completion_tokens_details":{"reasoning_tokens":94}}}`)
+	assert.Equal(t, message.Usage{InputTokens: 20, OutputTokens: 103, ReasoningTokens: 94, APICalls: 1}, outside.Usage, "outside of the total")
 	other := replyOf(t, overChat(chat.Config{Model: "m"}), false, `{"choices":[{"message":{"content":"4"},"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":198,"total_tokens":623}}`)
 	assert.Equal(t, int64(198), other.Usage.OutputTokens, "a total of another's that nothing explains")
 	inChoice := replyOf(t, overChat(chat.Config{Model: "m"}), true, streamOf(`{"choices":[{"delta":{"content":"4"},"finish_reason":"stop","usage":{"prompt_tokens":19,"completion_tokens":13,"cached_tokens":12}}]}`))

@@ -21,7 +21,8 @@ var (
 )
 
 // usageOf converts the counts of both APIs. Input includes the cached tokens, and output the reasoning: xAI
-// counts that apart, so that only the total has it, and of Gemini nothing else tells it.
+// counts that apart, so that only the total has it. Of Gemini nothing else tells it. Gateways leave it out of
+// the total, too (Vercel): then only a reasoning longer than the reply shows that it is no part of that.
 func usageOf(raw json.RawMessage, model string) message.Usage {
 	u, _ := kit.ReadObject(raw)
 	in := []kit.Object{u.Object("prompt_tokens_details"), u.Object("input_tokens_details"), u}
@@ -35,7 +36,7 @@ func usageOf(raw json.RawMessage, model string) message.Usage {
 	if usage.ReasoningTokens == 0 && strings.Contains(model, "gemini") {
 		usage.ReasoningTokens = max(total-usage.Total(), 0)
 	}
-	if total == usage.Total()+usage.ReasoningTokens {
+	if apart := usage.ReasoningTokens; apart > usage.OutputTokens || total == usage.Total()+apart {
 		usage.OutputTokens += usage.ReasoningTokens
 	}
 	return usage
