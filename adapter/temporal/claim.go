@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 
 	commonpb "go.temporal.io/api/common/v1"
@@ -26,7 +27,7 @@ const claimEncoding = "binary/retake-claim"
 // converter. over is the size in bytes; 0 means 64 KiB.
 //
 // The name of a payload is the hash of its content. Keep payloads for longer than the server keeps
-// histories.
+// histories. With a nil store every payload is an error.
 func ClaimCheck(parent converter.DataConverter, store degrade.Storage, over int) converter.DataConverter {
 	if parent == nil {
 		parent = converter.GetDefaultDataConverter()
@@ -44,6 +45,9 @@ type claims struct {
 
 // Encode stores large payloads.
 func (c *claims) Encode(all []*commonpb.Payload) ([]*commonpb.Payload, error) {
+	if c.store == nil { // told at the first payload, not at the first large one
+		return nil, errors.New("temporal: the store of ClaimCheck is nil; give it one")
+	}
 	out := make([]*commonpb.Payload, len(all))
 	for n, p := range all {
 		if out[n] = p; len(p.GetData()) <= c.over {

@@ -258,6 +258,9 @@ func (o Options) goOn(run *order, in *loop.Input) (err error) {
 func start(
 	ctx context.Context, c client.Client, o Options, run order, input *loop.Input,
 ) (*Handle, error) {
+	if c == nil {
+		return nil, errors.New("temporal: the client is nil; make one with client.Dial")
+	}
 	in, err := o.order(run, input)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	sdk "go.temporal.io/sdk/temporal"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/observe"
@@ -134,12 +135,12 @@ func TestSearchAttributesAreSet(t *testing.T) {
 
 func TestFaultsOfAWorkerAreNamed(t *testing.T) {
 	err := Worker{
-		Agent: "a b", Parallel: -1, ModelTimeout: -1, ToolTimeout: -1, ThinkTimeout: -1, Heartbeat: -1, Deaths: -1, MaxPayload: -2, MaxEvents: 3,
-		Models: map[string]loop.Model{"x": nil}, Observers: []observe.Observer{nil}, Session: session.Config{Slices: []session.Declared{nil}},
+		Agent: "a b", Parallel: -1, ModelTimeout: -1, ToolTimeout: -1, ThinkTimeout: -1, Heartbeat: 10, Deaths: -1, MaxPayload: -2, MaxEvents: 3,
+		Models: map[string]loop.Model{"x": nil}, Observers: []observe.Observer{nil}, Session: session.Config{Slices: []session.Declared{nil}, Journal: new(journal.Journal)},
 	}.Validate()
 	for _, want := range []string{
 		"model: ", "agent: ", "parallel: ", "model_timeout: ", "tool_timeout: ", "think_timeout: ", "heartbeat: ", "deaths: ", "max_payload: ",
-		"max_events: ", "models: ", "observers: ", "session: ",
+		"max_events: ", "models: ", "observers: ", "slices[0]: ", "session: journal: ",
 	} {
 		assert.ErrorContains(t, err, want)
 	}
@@ -148,6 +149,10 @@ func TestFaultsOfAWorkerAreNamed(t *testing.T) {
 	for _, want := range []string{"id: ", "task_queue: ", "session: ", "max_payload: "} {
 		assert.ErrorContains(t, err, want)
 	}
+	_, err = Run(t.Context(), nil, Options{ID: "a", TaskQueue: "q"}, loop.Input{Prompt: "Hi."}, loop.Config{})
+	require.ErrorContains(t, err, "the client is nil")
+	_, err = ClaimCheck(nil, nil, 0).ToPayload("small")
+	require.ErrorContains(t, err, "the store of ClaimCheck is nil")
 	_, err = orderOf(loop.Input{Prompt: "Hi."}, loop.Config{Tools: echo(t, say)})
 	require.ErrorContains(t, err, "tools: must be nil")
 	_, err = orderOf(loop.Input{Prompt: "Hi."}, loop.Config{Estimate: func(string, []message.Message) int64 { return 1 }})

@@ -72,7 +72,7 @@ type Worker struct {
 	// the types of errors.
 	Classify func(err error) fault.Verdict
 	// Session declares slices and reducers. Its ID is ignored. It must not have a seed, which all sessions
-	// would share: see [Options].Seed.
+	// would share, see [Options].Seed, and no journal: the record of a run is its history.
 	Session session.Config
 	// Planner decides what follows exhaustion; nil for none. It runs in a local activity, as Prompt
 	// does.
@@ -106,7 +106,7 @@ type Worker struct {
 	// policy decides.
 	ModelTimeout, ToolTimeout, ThinkTimeout time.Duration
 	// Heartbeat is the time without a sign of life after which a worker counts as dead, by default 10
-	// seconds.
+	// seconds. Less than a second is refused: the server would take calls of workers that live for lost.
 	Heartbeat time.Duration
 	// Deaths is the number of workers that may die during one call, by default 10. After one more the call is
 	// a failure of class timeout.
@@ -176,7 +176,7 @@ func (w Worker) faults() (errs []error) {
 		{d.ModelTimeout < 0, fmt.Sprintf("model_timeout: must be more than 0, not %v", d.ModelTimeout)},
 		{d.ToolTimeout < 0, fmt.Sprintf("tool_timeout: must be more than 0, not %v", d.ToolTimeout)},
 		{d.ThinkTimeout < 0, fmt.Sprintf("think_timeout: must be more than 0, not %v", d.ThinkTimeout)},
-		{d.Heartbeat < 0, fmt.Sprintf("heartbeat: must be more than 0, not %v", d.Heartbeat)},
+		{d.Heartbeat < time.Second, fmt.Sprintf("heartbeat: must be at least 1s, not %v", d.Heartbeat)},
 		{d.Deaths < 1, fmt.Sprintf("deaths: must be at least 1, not %d", d.Deaths)},
 		{
 			d.MaxPayload < 1 && d.MaxPayload != policy.Unlimited,
@@ -187,6 +187,7 @@ func (w Worker) faults() (errs []error) {
 		{slices.Contains(w.Outputs, nil), "outputs: one is nil; use the Schema of schema.For"},
 		{slices.Contains(w.Observers, nil), "observers: one is nil; remove it"},
 		{w.Session.Seed != "", "session: seed: all sessions would share it; set Options.Seed of each run"},
+		{w.Session.Journal != nil, "session: journal: leave it out; the record of a run is its history"},
 	} {
 		if c.wrong {
 			errs = append(errs, errors.New(c.text))
