@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -181,6 +182,7 @@ func TestAgentsDecideAsInProcess(t *testing.T) {
 		"prices":            {Model: once, Agents: []AgentTool{rooms(finds)}, Config: loop.Config{Policy: &priced}},
 		"again in doubt":    {Model: calling(callOf("c1", "rooms"), callOf("c1", "rooms")), Agents: []AgentTool{rooms(doubts)}},
 		"one after another": {Model: both(callOf("c1", "rooms"), callOf("c2", "beds")), Agents: []AgentTool{rooms(finds), beds}, Parallel: 1},
+		"any number":        {Model: both(callOf("c1", "rooms"), callOf("c2", "beds")), Agents: []AgentTool{rooms(finds), beds}, Parallel: math.MaxInt},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got traces

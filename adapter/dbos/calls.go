@@ -222,7 +222,7 @@ func (f *flow) RunTools(runs []machine.ToolRun) (err error) {
 		f.running = nil
 	}()
 	for n := range runs {
-		err = f.startUpTo(ctx, runs[:min(n+f.Parallel, len(runs))])
+		err = f.startUpTo(ctx, runs[:n+min(f.Parallel, len(runs)-n)])
 		if err == nil {
 			err = f.ended(f.running[n])
 		}
