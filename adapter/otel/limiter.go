@@ -42,10 +42,13 @@ func outcomeOf(g *machine.Grant) string {
 
 // WatchLimiter exports how each scope of a limiter is, whenever metrics are read, until stop is called. A nil
 // provider is OpenTelemetry's global one. Names of scopes beyond maxNames are left out; 0 means
-// [DefaultMaxNames]. The error is that of the meter.
+// [DefaultMaxNames]. The error is that of the meter, or says that maxNames is below 0.
 func WatchLimiter(
 	l *limiter.Limiter, provider metric.MeterProvider, maxNames int,
 ) (stop func() error, err error) {
+	if err := (Config{MaxNames: maxNames}).Validate(); err != nil {
+		return nil, err
+	}
 	if provider == nil {
 		provider = global.GetMeterProvider()
 	}

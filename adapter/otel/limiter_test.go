@@ -26,6 +26,8 @@ func TestALimiterIsSeen(t *testing.T) {
 	b := &backend{registry: prom.NewRegistry()}
 	exporter, err := prometheus.New(prometheus.WithRegisterer(b.registry), prometheus.WithoutScopeInfo(), prometheus.WithoutTargetInfo())
 	require.NoError(t, err)
+	_, err = otel.WatchLimiter(l, nil, -1)
+	require.ErrorContains(t, err, "MaxNames: must be at least 1")
 	stop, err := otel.WatchLimiter(l, metric.NewMeterProvider(metric.WithReader(exporter)), 1)
 	require.NoError(t, err)
 	assert.Empty(t, b.scrape(t))
