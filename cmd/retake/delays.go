@@ -32,10 +32,11 @@ With -seed the waits are those of loop.Do without a session. Without it they are
 always uses jitter: it draws it from its seed, or else from the id of its session. Each wait lies between min
 and max for any seed. Deadlines and the waits that servers ask for (retry-after) are not taken into account.
 
-In a file with layers, a -code of the transport plane uses the layer "transport" and that of -tool under
-"tool_transport", if there is one of them. Any other code uses "global", and the layer of -tool under "tools"
-on top of it. A note on standard error says so if the policy does not retry CODE, or if its max_total_delay
-ends the attempts earlier.
+The layers of a file are those of a run. A -code of the transport plane uses "transport", and the layer of
+-tool under "tool_transport" on top of it; in a file without them, "global" if that retries the code. Any
+other code uses "global", and on top of it the layer of -tool under "tools", or "answer" without -tool. A note
+on standard error says so if the policy does not retry CODE, or if its max_total_delay ends the attempts
+earlier.
 
 JSON: {"policy", "seed", "delays": [{"attempt", "delay_ms", "min_ms", "max_ms"}, ...], "total_ms"}. "seed" is
 absent without -seed. Milliseconds are exact decimals.`,
@@ -129,9 +130,6 @@ func (d *delays) resolve(from policies) (
 	if isPreset && d.Tool != "" {
 		return p, "", "", misused("-tool: a preset has no layers: give -policy a file")
 	}
-	if d.Tool == "" {
-		set.Answer = policy.Layer{}
-	}
 	p = set.Policy(policy.Target{Plane: plane, Tool: d.Tool})
 	transport := set.Policy(policy.Target{Plane: fault.Transport, Tool: d.Tool})
 	if class, err = d.class(p); err != nil { // one of the user's own may be of the transport plane alone
@@ -141,7 +139,7 @@ func (d *delays) resolve(from policies) (
 	if isPreset || class.Plane() != fault.Transport {
 		return p, class, plane, nil
 	}
-	if _, own := set.ToolTransport[d.Tool]; own || !set.Transport.IsZero() {
+	if _, own := set.ToolTransport[d.Tool]; own || !set.Transport.IsZero() || !p.Retries(class) {
 		p = transport
 	}
 	return p, class, fault.Transport, nil
