@@ -78,8 +78,11 @@ func (r resolved) write(e *env) {
 			rest = append(rest, f.Field+" "+f.Value)
 			continue
 		}
-		const longest = 40 // of a value: a longer one pushes the rest of its line
-		name, value = max(name, len(f.Field)), max(value, min(utf8.RuneCountInString(f.Value), longest))
+		const longest = 40 // of a value: a longer one pushes the rest of its line, and no other
+		name = max(name, len(f.Field))
+		if n := utf8.RuneCountInString(f.Value); n <= longest {
+			value = max(value, n)
+		}
 	}
 	e.printf("\n%s\n", e.bold(plain(r.Of)))
 	for _, f := range r.Fields {
