@@ -109,9 +109,9 @@ func TestVarsThatCannotBeReadAreNamed(t *testing.T) {
 	}
 }
 
-// A template for the feedback that fails is named with its place. The model gets the default words.
+// A template for the feedback that fails is named once with its place. The model gets the default words.
 func TestAFeedbackTemplateThatFailsIsNamed(t *testing.T) {
-	model := looptest.NewModel(looptest.Call(call("none", `{}`)), looptest.Say("Done."))
+	model := looptest.NewModel(looptest.Call(call("none", `{}`)), looptest.Call(call("none", `{}`)), looptest.Say("Done."))
 	cfg := loop.Config{Tools: twoTools(t), Feedback: "Wrong:\n{{.Vars.city.name}}", Vars: map[string]any{"city": map[string]any{}}}
 	result, err := fixture.Run(t.Context(), model, nil, loop.Input{Prompt: "Go."}, cfg)
 	require.NoError(t, err)

@@ -73,9 +73,11 @@ func (s *step) afterFailure(p *Plan, c *Question) error {
 	return s.sendAgain(p, c)
 }
 
-// warn adds a warning to the run's result.
+// warn adds a warning to the run's result, once.
 func (s *step) warn(text string) {
-	s.Warnings = append(s.Warnings[:len(s.Warnings):len(s.Warnings)], text)
+	if !slices.Contains(s.Warnings, text) {
+		s.Warnings = append(slices.Clip(s.Warnings), text)
+	}
 }
 
 // follow ends the run with the exhaustion, unless the policy lets it go on, or asks a person first.

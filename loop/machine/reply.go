@@ -517,14 +517,11 @@ func (s *step) toolDone(c *BatchCall, end *ToolEnd) error {
 	return nil
 }
 
-// warnUnheard warns once about each event of a tool that has no reducer.
+// warnUnheard warns about each event of a tool that has no reducer.
 func (s *step) warnUnheard(tool string, events []string) {
 	for _, name := range events {
-		text := fmt.Sprintf("tool %s emitted the event %q, which no reducer hears: bind a reducer to it, or name "+
-			"it in session.Config.Events", tool, name)
-		if !slices.Contains(s.Warnings, text) {
-			s.warn(text)
-		}
+		s.warn(fmt.Sprintf("tool %s emitted the event %q, which no reducer hears: bind a reducer to it, or name "+
+			"it in session.Config.Events", tool, name))
 	}
 }
 
