@@ -79,7 +79,7 @@ type RunOutlook struct {
 	Silent *noAnswer `json:"silent,omitempty"`
 	// First is the first decision that differs, or nil.
 	First *otherDecision `json:"first,omitempty"`
-	// Warnings name what the answer leaves out.
+	// Warnings name what the answer leaves out, and are those that the run would have had besides.
 	Warnings []string `json:"warnings,omitempty"`
 }
 

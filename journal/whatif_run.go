@@ -18,6 +18,8 @@ type counterfactualRun struct {
 	request
 	// end and recordedEnd are how the run and the recorded one ended, in a form that can be compared.
 	end, recordedEnd string
+	// warned are the warnings of the recorded run.
+	warned []string
 }
 
 // begin begins the second run at the start of a recorded one.
@@ -69,6 +71,7 @@ func (r *counterfactualRun) take(o *occurrence, after *machine.State) {
 		r.feed(o)
 	}
 	r.out.Recorded.add(&o.ev, o.decision.Effects, &o.request, after)
+	r.warned = after.Warnings
 	if r.live() {
 		r.out.Answered = r.out.Recorded
 	}
@@ -338,5 +341,10 @@ func (r *counterfactualRun) finish() RunOutlook {
 		r.out.Answered = r.out.Recorded
 	}
 	r.out.SameEnd = r.out.Silent == nil && r.end == r.recordedEnd
+	for _, text := range r.st.Warnings {
+		if !slices.Contains(r.warned, text) {
+			r.out.Warnings = append(r.out.Warnings, text)
+		}
+	}
 	return r.out
 }

@@ -79,7 +79,11 @@ func (w *whatif) question() (journal.WhatIf, error) {
 		}
 		q.Reread = reread(set)
 	}
-	return q, q.Validate()
+	err := q.Validate()
+	if err != nil && w.Feedback != "" { // a policy was checked when it was read
+		err = fmt.Errorf("%s: %w", w.Feedback, err)
+	}
+	return q, err
 }
 
 // reread reads replies against other tools. An answer is not read again: its schema is not known here.
