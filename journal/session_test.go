@@ -1,6 +1,7 @@
 package journal_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -9,6 +10,8 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/reducer"
 	"github.com/retake-go/retake/session"
 )
 
@@ -74,4 +77,43 @@ func TestARunIsResumedFromAJournal(t *testing.T) {
 	_, err = l.Resume(t.Context(), nil)
 	require.EqualError(t, err, "the session is nil: make one with session.New")
 	require.NoError(t, session.DriverOf(s).Acquire(), "it is free")
+}
+
+// A program that opens a session again and changes it before the next run keeps what the journal has: its
+// slices, and with them what counts across runs, such as spending and caps.
+func TestANewSessionHasTheStateOfItsJournal(t *testing.T) {
+	store := &looptest.Store{}
+	cart := session.LogSlice[string]("cart")
+	added := session.On(cart, "added", "cart.added", reducer.Appending[string]())
+	l, err := loop.New(loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
+		return message.Reply{Text: "Fine."}, nil
+	}), loop.Config{})
+	require.NoError(t, err)
+	seen := func(s *session.Session) (items []string) {
+		for _, item := range session.View(s.State(), cart).All() {
+			items = append(items, item)
+		}
+		return items
+	}
+	for day, want := range [][]string{{"lamp"}, {"lamp", "chair"}, {"lamp", "chair", "table"}} {
+		j, err := journal.Open(t.Context(), store, "cart-7", journal.Settings{})
+		require.NoError(t, err)
+		s, err := session.New(session.Config{Journal: j, Slices: []session.Declared{cart}, Reducers: []session.Reducer{added}})
+		require.NoError(t, err)
+		assert.ElementsMatch(t, want[:day], seen(s), "before the run of day %d", day)
+		assert.Len(t, s.State().Attempts(), day)
+		e, err := session.NewEvent("added", want[day])
+		require.NoError(t, err)
+		require.NoError(t, s.Dispatch(e))
+		_, err = l.Run(t.Context(), s, loop.Input{Prompt: "Go on."})
+		require.NoError(t, err)
+		assert.Equal(t, want, seen(s), "after the run of day %d", day)
+		require.NoError(t, j.Close())
+	}
+
+	j, err := journal.Open(t.Context(), store, "cart-7", journal.Settings{})
+	require.NoError(t, err)
+	_, err = session.New(session.Config{Journal: j})
+	require.EqualError(t, err, `session config: slices: declare those of the journal: slice "cart": unknown slice`)
+	require.NoError(t, j.Close())
 }

@@ -16,7 +16,7 @@ func Restore(cfg Config, snapshot []byte) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := New(cfg)
+	s, err := empty(cfg)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -97,8 +98,34 @@ func (s *Session) transact(event Event) *fault.ReducerError {
 	return failure
 }
 
-// New returns an empty session. The error joins one for each fault of the config.
+// New returns a session with the slices and the logs that its journal has, or an empty one. The conversation
+// of the journal comes with the first run. The error joins one for each fault of the config, such as a slice
+// of the journal that is not declared.
 func New(cfg Config) (*Session, error) {
+	s, err := empty(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if j, ok := cfg.Journal.(recorded); ok {
+		held, err := j.Contents()
+		if err != nil || held.State.empty() {
+			return s, nil // what is wrong with the journal is an error of the next run
+		}
+		if err := s.fit(held.State); err != nil {
+			return nil, fmt.Errorf("session config: slices: declare those of the journal: %w", err)
+		}
+		s.store(s.filled(held.State))
+	}
+	return s, nil
+}
+
+// recorded is a journal that knows what its session had at the end of its last run.
+type recorded interface {
+	Contents() (Contents, error)
+}
+
+// empty returns an empty session.
+func empty(cfg Config) (*Session, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -129,7 +156,8 @@ func (s *Session) State() State { return s.now().State }
 func (s *Session) ID() string { return s.State().id }
 
 // Conversation returns the messages of the session's runs up to the end of the last. The next run continues
-// it. The slice is read-only.
+// it. A new session has that of its journal from its first run on; until then the journal's Contents have it.
+// The slice is read-only.
 func (s *Session) Conversation() []message.Message { return s.now().Conversation }
 
 // OnReducerError sets the function that is called with every reducer error, at once and in the goroutine of
@@ -147,6 +175,9 @@ func (s *Session) report(e fault.ReducerError) {
 // Dispatch applies events in order, each as its own transaction. It stops at the first event whose reducer
 // fails. That event changes no slice; its [*fault.ReducerError] is recorded, reported to OnReducerError and
 // returned. Earlier events stay applied; later ones are not applied.
+//
+// What events change between runs is recorded with the next run; until then only a [Session.Snapshot] has it.
+// A run that a crash left unfinished goes on with its own state: dispatch once it has ended.
 //
 // During a try of loop.Do or loop.Attempts in the session, the events belong to that try; goroutines that
 // dispatch at the same time wait for one another. While another run holds the session, the error is [ErrBusy]
