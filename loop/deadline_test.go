@@ -134,7 +134,7 @@ func TestADeadlineHasAYearThatCanBeRecorded(t *testing.T) {
 	for year, at := range map[string]time.Time{
 		"10000": time.Date(9999, 12, 31, 23, 0, 0, 0, time.FixedZone("", -3600)), "-5": time.Date(-5, 1, 1, 0, 0, 0, 0, time.UTC),
 	} {
-		want := "deadline: the year " + year + ": give one before the year 10000, or none"
+		want := "deadline: the year " + year + ": give one from 0 to 9999, or none"
 		require.EqualError(t, run(t.Context(), at), "loop: input: "+want)
 		_, err := fixture.Run(t.Context(), looptest.NewModel(), newSession(t), loop.Input{Prompt: "Go.", Deadline: at}, loop.Config{})
 		require.EqualError(t, err, "loop: input: "+want)

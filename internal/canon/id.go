@@ -23,7 +23,7 @@ func CheckID(field, id string) error {
 // CheckDeadline reports a deadline of a year that JSON cannot hold, by field. Zero is none.
 func CheckDeadline(field string, at time.Time) error {
 	if year := at.UTC().Year(); year < 0 || year > lastYear {
-		return fmt.Errorf("%s: the year %d: give one before the year %d, or none", field, year, lastYear+1)
+		return fmt.Errorf("%s: the year %d: give one from 0 to %d, or none", field, year, lastYear)
 	}
 	return nil
 }
