@@ -226,10 +226,15 @@ func (o *options) unpriced(cfg *machine.Config) error {
 
 // lacks reports the models that a policy names and the options do not have.
 func (o *options) lacks(p *policy.Set) error {
-	if err := p.CheckModels(o.modelNames()); err != nil {
-		return fmt.Errorf("policy: %w: WithModels gives the models of a run", err)
+	joined, ok := p.CheckModels(o.modelNames()).(interface{ Unwrap() []error })
+	if !ok {
+		return nil
 	}
-	return nil
+	var errs []error
+	for _, err := range joined.Unwrap() {
+		errs = append(errs, fmt.Errorf("policy: %w: WithModels gives the models of a run", err))
+	}
+	return errors.Join(errs...)
 }
 
 // modelNames returns the names of the models of WithModels, sorted.
@@ -248,11 +253,8 @@ func (o *options) modelNames() (known []string) {
 // runs the tools itself may know them only later: see [engine.Offer.CheckChoice].
 func (c Config) Machine(opts ...Option) (machine.Config, error) {
 	o, err := collect(opts)
-	if err != nil {
-		return machine.Config{}, err
-	}
-	_, err = c.ready(o)
-	return c.machine(o), err
+	_, refused := c.ready(o)
+	return c.machine(o), errors.Join(err, refused)
 }
 
 // vars returns the JSON forms of Vars. The error joins those of all values that have none.

@@ -85,12 +85,9 @@ func (a *Action) Machine(opts ...Option) (machine.Config, error) {
 		return machine.Config{}, err
 	}
 	o, err := collect(opts)
-	if err != nil {
-		return machine.Config{}, err
-	}
 	m := a.machine(o)
-	_, err = machine.Compile(&m)
-	return m, err
+	_, refused := machine.Compile(&m)
+	return m, errors.Join(err, refused)
 }
 
 // missing reports an action that was not made by [ToolCall] or [FinalAnswer].

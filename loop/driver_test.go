@@ -186,6 +186,39 @@ func TestPoliciesThatMakeNoSenseAreRefusedInMidRun(t *testing.T) {
 	require.NoError(t, session.DriverOf(s).Acquire(), "the session is let go")
 }
 
+// What is wrong with options, model and config is told at once, each fault with its field.
+func TestAllThatIsWrongIsToldAtOnce(t *testing.T) {
+	set := policy.DefaultSet()
+	set.MaxTurns, set.Global.MaxAttempts = 0, new(0)
+	cfg := loop.Config{Policy: &set, MaxDepth: -1}
+	const (
+		option = "WithParallel: 0 tools at once: give 1 or more\n"
+		policy = "policy: global.max_attempts: 0 is too few; write 1 or more, or the word unlimited\n" +
+			"policy: max_turns: 0 is too few; write 1 or more, or the word unlimited\n"
+		rest = policy + "max_depth: -1: give 1 or more, or 0 for 4"
+	)
+	_, err := loop.New(nil, cfg, loop.WithParallel(0))
+	require.EqualError(t, err, option+"loop: the model is nil: set one\n"+rest)
+	_, err = loop.NewPool(loop.PoolConfig{Config: cfg, Options: []loop.Option{loop.WithParallel(0)}})
+	require.EqualError(t, err, "loop: the pool's config: "+option+"model: is nil: set a model\n"+rest)
+	_, err = cfg.Machine(loop.WithParallel(0))
+	require.EqualError(t, err, option+rest)
+	a := loop.ToolCall("book_room")
+	a.Policy.MaxAttempts, a.Transport.MaxTotalDelay = 0, -5
+	_, err = a.Machine(loop.WithParallel(0))
+	require.EqualError(t, err, option+"policy: global.max_attempts: 0 is too few; write 1 or more, or the word unlimited\n"+
+		"policy: transport.max_total_delay: -5ns is negative; write 0s or more, or the word unlimited")
+}
+
+func TestUnknownModelsAreToldEach(t *testing.T) {
+	set := policy.DefaultSet()
+	set.Call.PerAttempt = []policy.Settings{{Model: "big"}, {Model: "small"}}
+	_, err := loop.New(looptest.NewModel(), loop.Config{Policy: &set})
+	const no, with = "; the run has no models by name", ": WithModels gives the models of a run"
+	require.EqualError(t, err, `policy: call.attempts[0].model: there is no model "big"`+no+with+"\n"+
+		`policy: call.attempts[1].model: there is no model "small"`+no+with)
+}
+
 func TestObserversSeeWhatIsRecordedAndCannotChangeIt(t *testing.T) {
 	var log bytes.Buffer
 	handler := slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})

@@ -73,11 +73,8 @@ type Pool struct {
 // NewPool returns an empty pool. The error joins everything that is wrong with the config.
 func NewPool(cfg PoolConfig) (*Pool, error) {
 	o, err := collect(cfg.Options)
-	if err != nil {
-		return nil, err
-	}
 	if cfg.Model == nil {
-		err = errors.New("model: is nil: set a model")
+		err = errors.Join(err, errors.New("model: is nil: set a model"))
 	}
 	o = o.limited().driving(cfg.Model, &cfg.Config)
 	compiled, refused := cfg.Config.asking(o)

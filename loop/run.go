@@ -69,15 +69,12 @@ type Loop struct {
 // everything that is wrong with the config and the options.
 func New(model Model, cfg Config, opts ...Option) (*Loop, error) {
 	o, err := collect(opts)
-	if err != nil {
-		return nil, err
-	}
 	if model == nil {
-		return nil, errNoModel
+		err = errors.Join(err, errNoModel)
 	}
 	o = o.driving(model, &cfg)
-	compiled, err := cfg.asking(o)
-	if err != nil {
+	compiled, refused := cfg.asking(o)
+	if err = errors.Join(err, refused); err != nil {
 		return nil, err
 	}
 	return &Loop{o, cfg, compiled}, nil

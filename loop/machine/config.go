@@ -183,7 +183,15 @@ func template(to **prompt.Template, text string, vars map[string]json.RawMessage
 	return err
 }
 
+// prefix puts a path before each of the faults that err joins.
 func prefix(path string, err error) error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		errs := slices.Clone(joined.Unwrap())
+		for n := range errs {
+			errs[n] = prefix(path, errs[n])
+		}
+		return errors.Join(errs...)
+	}
 	if err == nil {
 		return nil
 	}
