@@ -54,7 +54,13 @@ func TestErrorsAreReadInTheFormsOfAllProviders(t *testing.T) {
 			Code: "RESOURCE_EXHAUSTED", Sentence: "m", Status: 429},
 		`{"error":{"message":"{\"city\":\"Oslo\"} is no address","code":"bad"}}`: {Code: "bad", Sentence: `{"city":"Oslo"} is no address`},
 		`{"error":{"message":"{\"error\":{}}","code":"bad"}}`:                    {Code: "bad", Sentence: `{"error":{}}`},
-		`{"detail":{"error":"Model busy, retry later"}}`:                         {Sentence: "Model busy, retry later"},
+		// OpenRouter: what the provider behind it said, as its body or as a text.
+		`{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"error\":{\"message\":\"too long\",\"code\":\"context_length_exceeded\"}}","provider_name":"P"}}}`: {
+			Code: "context_length_exceeded", Sentence: "Provider returned error: too long", Status: 400},
+		`{"error":{"message":"Provider returned error","code":429,"metadata":{"raw":"m is temporarily rate-limited upstream"}}}`: {
+			Sentence: "Provider returned error: m is temporarily rate-limited upstream", Status: 429},
+		`{"error":{"message":"Provider returned error","code":502,"metadata":{"raw":"{}"}}}`: {Sentence: "Provider returned error", Status: 502},
+		`{"detail":{"error":"Model busy, retry later"}}`:                                     {Sentence: "Model busy, retry later"},
 	} {
 		assert.Equal(t, want, kit.ReadError([]byte(body)), body)
 	}

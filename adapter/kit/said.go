@@ -82,6 +82,25 @@ func readSaid(o Object) (said saidError) {
 		}
 	}
 	said.Sentence, said.RequestID = sentenceIn(o, 0), word(Text(member(o, "request_id")))
+	return upstream(o, said)
+}
+
+// upstream adds what the provider behind a gateway said, if it stands beside the error (OpenRouter): as its
+// body, whose code tells more than the gateway's, or as a text.
+func upstream(o Object, said saidError) saidError {
+	metadata, _ := ReadObject(member(o, "metadata"))
+	raw := Text(member(metadata, "raw"))
+	if raw == "" {
+		return said
+	}
+	within := readError([]byte(raw))
+	if !json.Valid([]byte(raw)) {
+		within.Sentence = raw
+	}
+	if within.Sentence != "" {
+		said.Sentence = strings.TrimPrefix(said.Sentence+": "+within.Sentence, ": ")
+	}
+	said.Code = cmp.Or(within.Code, said.Code)
 	return said
 }
 
