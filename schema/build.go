@@ -119,7 +119,11 @@ func (b *builder) value(
 func (b *builder) base(path string, at *spot, rules *ruleSet, checked bool) (*jsonschema.Schema, error) {
 	t, c := at.typ, at.class
 	if rules.dives && c != classList && c != classMap {
-		return nil, fmt.Errorf("schema: %s: validate rule dive needs a slice, an array or a map, not %s", path, t)
+		what := t.String()
+		if comparedAs(t) == "list" {
+			what += ", which is read as one value"
+		}
+		return nil, fmt.Errorf("schema: %s: validate rule dive needs a slice, an array or a map, not %s", path, what)
 	}
 	n, err := &jsonschema.Schema{Type: c.jsonType()}, error(nil)
 	switch c {
@@ -164,6 +168,8 @@ func unsupported(t reflect.Type) string {
 	switch t {
 	case durationType:
 		return "time.Duration has no agreed form in JSON: use a string with validate:\"duration\", or a number with its unit in its name"
+	case urlType:
+		return "url.URL is read from an object of its parts: use a string with validate:\"url\""
 	case numberType:
 		return "json.Number has no one form: use an integer, a float64 or json.RawMessage"
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding"
 	stdjson "encoding/json"
 	"fmt"
+	"net/url"
 	"reflect"
 	"time"
 
@@ -67,6 +68,7 @@ func (c class) jsonType() string { return classes[c].jsonType }
 var (
 	timeType       = reflect.TypeFor[time.Time]()
 	durationType   = reflect.TypeFor[time.Duration]()
+	urlType        = reflect.TypeFor[url.URL]()
 	numberType     = reflect.TypeFor[stdjson.Number]()
 	rawMessageType = reflect.TypeFor[stdjson.RawMessage]()
 	rawValueType   = reflect.TypeFor[jsontext.Value]()
@@ -94,7 +96,7 @@ func classOf(t reflect.Type) class {
 		return classAny
 	case t == timeType:
 		return classText
-	case t == durationType || t == numberType || t.Kind() == reflect.Interface && t.NumMethod() > 0:
+	case t == durationType || t == urlType || t == numberType || t.Kind() == reflect.Interface && t.NumMethod() > 0:
 		return classInvalid
 	case has(t, fromType) || has(t, unmarshalType):
 		return classOpaque

@@ -70,7 +70,11 @@ func appendEmbedded(
 	fields []field, sf reflect.StructField, at string, index []int, checked bool,
 ) ([]field, error) {
 	if classOf(sf.Type) != classStruct {
-		return nil, fmt.Errorf("%s: only plain structs can be embedded, not %s: give the field a json name", at, sf.Type)
+		cure := "give the field a json name"
+		if base, _ := indirect(sf.Type); classOf(base) == classStruct {
+			cure = fmt.Sprintf("embed %s itself, or %s", base, cure)
+		}
+		return nil, fmt.Errorf("%s: only plain structs can be embedded, not %s: %s", at, sf.Type, cure)
 	}
 	rules := rulesOf(sf)
 	if rules != "" && rules != "-" {

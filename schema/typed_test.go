@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"net"
 	"net/netip"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -27,6 +28,11 @@ type signup struct {
 	Seats    map[string]seat   `json:"seats,omitempty"`
 	Notes    map[string]string `json:"notes,omitempty" validate:"dive,required"`
 }
+
+// several is read from one text or from a list of them.
+type several []string
+
+func (s *several) UnmarshalJSON(b []byte) error { return json.Unmarshal(b, (*[]string)(s)) }
 
 type seat struct {
 	Row  int `json:"row/nr" validate:"min=1"`
@@ -192,6 +198,7 @@ func TestForRefuses(t *testing.T) {
 		"inside":    {refused[nested], "nested.A[][]: a chan int cannot"},
 		"map_keys":  {refused[struct{ A map[int]string }], "A: map keys must be strings, not int"},
 		"duration":  {refused[struct{ A time.Duration }], "time.Duration has no agreed form in JSON"},
+		"url":       {refused[struct{ A []*url.URL }], `A[]: url.URL is read from an object of its parts: use a string with validate:"url"`},
 		"number":    {refused[struct{ A json.Number }], "json.Number has no one form"},
 		"interface": {refused[struct{ A interface{ X() } }], "cannot be read from JSON"},
 		"as_string": {refused[struct {
@@ -256,6 +263,9 @@ func TestForRefuses(t *testing.T) {
 		"dive": {refused[struct {
 			A int `validate:"dive"`
 		}], "A: validate rule dive needs a slice"},
+		"dive_into_a_decoder": {refused[struct {
+			A several `validate:"dive,min=2"`
+		}], "A: validate rule dive needs a slice, an array or a map, not schema_test.several, which is read as one value"},
 		"impossible": {refused[struct {
 			A string `validate:"max=-1"`
 		}], `A: validate rule "max=-1" can never hold`},
@@ -272,7 +282,7 @@ func TestForRefuses(t *testing.T) {
 			A int `json:"B"`
 			B int
 		}], `two fields are named "B" in JSON`},
-		"embedded_ptr": {refused[struct{ *seat }], "only plain structs can be embedded"},
+		"embedded_ptr": {refused[struct{ *seat }], "only plain structs can be embedded, not *schema_test.seat: embed schema_test.seat itself, or give the field a json name"},
 		"hidden": {refused[struct {
 			A int `jsonschema:"-"`
 		}], `use json:"-"`},
