@@ -19,8 +19,8 @@ func bridge(r *rule, t reflect.Type, c class) (*jsonschema.Schema, error) {
 	switch {
 	case r.compares():
 		return bridgeSize(r, c)
-	case r.how == "in":
-		return bridgeOneOf(r, c)
+	case r.how == "in" && (t.Kind() != reflect.String || c == classString):
+		return bridgeOneOf(r, t, c)
 	case r.how == "unique":
 		return bridgeUnique(r, t, c)
 	case c != classString || pattern == "" || r.param == "" && strings.Contains(r.text, "="):
@@ -96,7 +96,7 @@ func fragment(text string) *jsonschema.Schema {
 	return s
 }
 
-func bridgeOneOf(r *rule, c class) (*jsonschema.Schema, error) {
+func bridgeOneOf(r *rule, t reflect.Type, c class) (*jsonschema.Schema, error) {
 	var values []any
 	for _, text := range r.params() {
 		switch c {
@@ -109,7 +109,7 @@ func bridgeOneOf(r *rule, c class) (*jsonschema.Schema, error) {
 		}
 	}
 	if len(values) == 0 {
-		return nil, fmt.Errorf("validate rule %q has no value that a %s can have", r.text, c)
+		return nil, fmt.Errorf("validate rule %q has no value that %s can have", r.text, t)
 	}
 	return &jsonschema.Schema{Enum: values}, nil
 }

@@ -105,6 +105,11 @@ func TestARuleForStringsIsRefusedOnOtherTypes(t *testing.T) {
 	require.ErrorContains(t, err, `validate rule "len=3" can never hold: a [2]int has one length`)
 }
 
+// spoken has a decoder of its own, as enumerations have.
+type spoken string
+
+func (s *spoken) UnmarshalJSON(b []byte) error { return json.Unmarshal(b, (*string)(s)) }
+
 func TestWordsFitTheGoType(t *testing.T) {
 	for _, test := range []struct {
 		of               reflect.Type
@@ -115,6 +120,9 @@ func TestWordsFitTheGoType(t *testing.T) {
 		{reflect.TypeFor[*time.Time](), "lt", `"2999-02-03T04:05:06Z"`, "f: expected a time before now, got string [lt rules]"},
 		{reflect.TypeFor[Upper](), "min=2", `"A"`, "f: expected at least 2 characters, got string [min rules]"},
 		{reflect.TypeFor[Upper](), "eq=AB|eq=", `"A"`, `f: expected "AB" or "", got string [anyOf rules]`},
+		{reflect.TypeFor[Upper](), "oneof=AB CD", `"A"`, `f: expected one of "AB", "CD", got string [oneof rules]`},
+		{reflect.TypeFor[*Upper](), "omitempty,noneof=AB 'C D'", `"C D"`, `f: expected none of "AB", "C D", got string [noneof rules]`},
+		{reflect.TypeFor[spoken](), "oneof=yes no", `"maybe"`, `f: expected one of "yes", "no", got string [oneof rules]`},
 		{reflect.TypeFor[[]int](), "ne=1", `[1]`, "f: expected anything but exactly 1 item, got array [not schema]"},
 		{reflect.TypeFor[map[string]int](), "ne=2", `{"a":1,"b":2}`, "f: expected anything but exactly 2 members, got object [not schema]"},
 		{reflect.TypeFor[*big.Int](), "required", `null`, "f: expected anything but null, got null [not schema]"},

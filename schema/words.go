@@ -98,7 +98,7 @@ func (r *rule) phrase(at *spot, around reflect.Type) string {
 	case strings.HasSuffix(r.tag, "_ignore_case"):
 		param = literal(param)
 	case r.tag == "oneofci" || r.tag == "noneofci" || r.how == "in":
-		if values := r.params(); at.class == classString {
+		if values := r.params(); at.typ.Kind() == reflect.String {
 			param = bounded(values, func(v string) string { return literal(v) })
 		}
 	case r.tag == "required" && at.isWhole():
