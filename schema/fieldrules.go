@@ -29,7 +29,8 @@ func (at *spot) compile(rules []*rule, around reflect.Type) ([]*rule, error) {
 	return rules, nil
 }
 
-// keywords says a rule exactly, where JSON Schema can. Of a group it must say each.
+// keywords says a rule exactly, where JSON Schema can. Of a group it must say each; one of values is a list of
+// them.
 func (at *spot) keywords(r *rule) (*jsonschema.Schema, error) {
 	if len(r.alts) == 0 {
 		s, err := bridge(r, at.typ, at.class)
@@ -38,15 +39,20 @@ func (at *spot) keywords(r *rule) (*jsonschema.Schema, error) {
 		}
 		return s, err
 	}
-	either := &jsonschema.Schema{}
+	either, isList := &jsonschema.Schema{}, true
 	for _, alt := range r.alts {
 		s, err := at.keywords(alt)
 		if s == nil || err != nil {
 			return nil, err
 		}
 		either.AnyOf = append(either.AnyOf, s)
+		either.Enum = append(either.Enum, s.Const)
+		isList = isList && reflect.DeepEqual(s, &jsonschema.Schema{Const: s.Const})
 	}
-	return either, nil
+	if isList {
+		return &jsonschema.Schema{Enum: either.Enum}, nil
+	}
+	return &jsonschema.Schema{AnyOf: either.AnyOf}, nil
 }
 
 // apply adds rules to the schema of a value, in their order.
