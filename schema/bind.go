@@ -323,7 +323,7 @@ func (f *collector) compare(object value, m *member, in reflect.Value) {
 			if !v.isThere() {
 				like.value, like.lacks = object, "/"+m.name
 			} else if isThere {
-				like.said = m.emptied(r.said)
+				like.said = m.emptied(r.said) + r.absence(object, beside.Type())
 			}
 			f.breaks(r, like)
 		}
@@ -341,6 +341,18 @@ func (m *member) lacks(object value, r *rule, beside reflect.Type) bool {
 		return isIncomplete(jsonPath(first, beside))
 	}
 	return object.incomplete && (isIncomplete(m.name) || slices.ContainsFunc(r.others(), isOther))
+}
+
+// absence says that the field which a rule compares with was not given, so that its value cannot be seen.
+func (r *rule) absence(object value, beside reflect.Type) string {
+	if len(r.alts) > 0 || r.how != "field" {
+		return ""
+	}
+	first, _, _ := strings.Cut(r.param, ".")
+	if other := object.member(jsonPath(first, beside)); other.isThere() && other.kind != kindNull {
+		return ""
+	}
+	return ", which is not given"
 }
 
 // storeEntry stores an entry of a map, and checks the rules of its key.

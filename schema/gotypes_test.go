@@ -284,6 +284,26 @@ func TestAConditionMayNameAValueOfSeveralWords(t *testing.T) {
 	assert.Contains(t, string(typed.Schema().JSON()), `"Must be given when kind is sea side."`)
 	assert.Empty(t, decoded[room](t, `{"kind":"sea"}`))
 	assert.Equal(t, []string{"view: expected to be given when kind is sea side [required_if rules]"}, decoded[room](t, `{"kind":"sea side"}`))
+	type offer struct {
+		Kind string `json:"kind,omitempty"`
+		Text string `json:"text,omitempty" validate:"excluded_unless=Kind ''"`
+	}
+	assert.Equal(t, []string{`text: expected to be left out unless kind is "", got string [excluded_unless rules]`}, decoded[offer](t, `{"kind":"sea","text":"a"}`))
+}
+
+// Of a field that was left out the model would not see what its own value has to be.
+func TestAComparisonSaysThatTheOtherFieldIsNotGiven(t *testing.T) {
+	type stay struct {
+		From *time.Time `json:"from"`
+		To   *time.Time `json:"to" validate:"omitempty,gtefield=From"`
+		Low  int        `json:"low,omitempty"`
+		High int        `json:"high,omitempty" validate:"gtefield=Low|eq=-5"`
+	}
+	to := "to: expected a time that is not before the field from, which is not given, got string [gtefield rules]"
+	assert.Equal(t, []string{to}, decoded[stay](t, `{"to":"2024-05-06T00:00:00Z"}`))
+	assert.Equal(t, []string{to}, decoded[stay](t, `{"from":null,"to":"2024-05-06T00:00:00Z"}`))
+	assert.Empty(t, decoded[stay](t, `{"from":"2024-05-06T00:00:00Z","to":"2024-05-06T00:00:00Z"}`))
+	assert.Equal(t, []string{"high: expected at least the field low or -5, got integer [anyOf rules]"}, decoded[stay](t, `{"high":-1}`))
 }
 
 func TestAConditionOfAStructWithADecoder(t *testing.T) {

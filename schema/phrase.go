@@ -226,7 +226,7 @@ func notThat(node map[string]any) string {
 		return anythingBut + bounded(values, literal)
 	}
 	if p, ok := not["pattern"].(string); ok {
-		return "a string not matching " + p
+		return "a string not matching " + visible(p)
 	}
 	if types := stringsOf(not["type"]); len(types) > 0 && len(not) == 1 {
 		return anythingBut + orList(types)

@@ -124,6 +124,8 @@ func TestWordsFitTheGoType(t *testing.T) {
 		{reflect.TypeFor[*Upper](), "omitempty,noneof=AB 'C D'", `"C D"`, `f: expected none of "AB", "C D", got string [noneof rules]`},
 		{reflect.TypeFor[spoken](), "oneof=yes no", `"maybe"`, `f: expected one of "yes", "no", got string [oneof rules]`},
 		{reflect.TypeFor[string](), "eq=a|eq=b", `"c"`, `f: expected one of "a", "b", got string [enum schema]`},
+		{reflect.TypeFor[string](), "excludes= ", `"a b"`, `f: expected a string not matching " ", got string [not schema]`},
+		{reflect.TypeFor[string](), "endswith= end", `"a"`, `f: expected a string matching " end$", got string [pattern schema]`},
 		{reflect.TypeFor[[]int](), "ne=1", `[1]`, "f: expected anything but exactly 1 item, got array [not schema]"},
 		{reflect.TypeFor[map[string]int](), "ne=2", `{"a":1,"b":2}`, "f: expected anything but exactly 2 members, got object [not schema]"},
 		{reflect.TypeFor[*big.Int](), "required", `null`, "f: expected anything but null, got null [not schema]"},

@@ -172,7 +172,7 @@ func comparedAs(t reflect.Type) string {
 func (r *rule) conditions(around reflect.Type) string {
 	var conditions []string
 	for pair := range slices.Chunk(r.params(), 2) {
-		conditions = append(conditions, jsonPath(pair[0], around)+" is "+pair[len(pair)-1])
+		conditions = append(conditions, jsonPath(pair[0], around)+" is "+cmp.Or(pair[len(pair)-1], `""`))
 	}
 	return strings.Join(conditions, " and ")
 }
@@ -219,7 +219,15 @@ func patternPhrase(pattern string) string {
 	if name, ok := patternPhrases()[pattern]; ok {
 		return name + ", matching " + pattern
 	}
-	return "a string matching " + pattern
+	return "a string matching " + visible(pattern)
+}
+
+// visible puts a pattern that has spaces at an end between quotation marks.
+func visible(pattern string) string {
+	if strings.TrimSpace(pattern) != pattern {
+		return literal(pattern)
+	}
+	return pattern
 }
 
 // jsonPath writes a path of Go fields by their names in JSON. The members of an embedded struct have no name
