@@ -243,3 +243,25 @@ func TestACallOfAReadOnlyToolIsNeverInDoubt(t *testing.T) {
 		})
 	}
 }
+
+// A policy comes to want approval between two tries. A person who refuses the second does not undo the first.
+func TestASecondTryThatIsRefusedLeavesTheFirstInDoubt(t *testing.T) {
+	var key string
+	tools, err := tool.NewSet(tool.New("pay", "Pay.", func(ctx context.Context, _ struct{}) (string, error) {
+		key = tool.IdempotencyKey(ctx)
+		return "", &fault.TransportError{Class: fault.Timeout}
+	}, tool.Idempotent()))
+	require.NoError(t, err)
+	adjust := func(session.State) (layer policy.Layer, ok bool) {
+		return policy.Layer{Approval: &policy.Approval{When: policy.ApproveAlways}}, key != ""
+	}
+	refuse := func(context.Context, loop.PersonQuestion) (machine.Response, error) {
+		return machine.Response{Verdict: machine.Refuse}, nil
+	}
+	r, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Call(call("pay", `{}`)), looptest.Say("Done.")), newSession(t),
+		loop.Input{Prompt: "Pay."}, loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()), loop.WithAdjust(adjust),
+		loop.WithApprover(refuse))
+	require.NoError(t, err)
+	assert.Equal(t, []machine.CallRef{{Tool: "pay", CallID: "c1", Key: key}}, r.InDoubt)
+	assert.Equal(t, "Not run again: a person refused this call. The effect of this call may or may not have happened.", r.Transcript[2].Text)
+}

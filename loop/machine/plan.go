@@ -211,6 +211,16 @@ func (c *BatchCall) stopped() string {
 	return "No result: the run was stopped. The effect of this call may or may not have happened."
 }
 
+// leftText is the answer to a call in doubt that is not made again, and that a person may be asked about.
+func (c *BatchCall) leftText() string {
+	if c.Lost != nil {
+		return c.lostText(c.Lost.Verdict)
+	}
+	made := *c
+	made.Transport-- // the next try is not made
+	return made.lostText(Broke)
+}
+
 // endBatch answers the calls without an answer, with special texts for those in doubt, so that no call stays
 // unanswered.
 func (s *step) endBatch(text string) {
@@ -223,7 +233,7 @@ func (s *step) endBatch(text string) {
 			c.end(callLost, c.stopped())
 			s.addDoubt(c)
 		case c.Status == callDoubtful:
-			c.end(callLost, c.lostText(Broke))
+			c.end(callLost, c.leftText())
 			s.addDoubt(c)
 		default:
 			s.giveBack(c)

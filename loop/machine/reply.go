@@ -445,7 +445,7 @@ func (s *step) outcome(c *BatchCall, end *ToolEnd) error {
 			return s.toolLost(c, end)
 		}
 	case Denied:
-		s.deny(c, refusedByPerson, "")
+		s.forbid(c, refusedByPerson, "")
 		return nil
 	}
 	settled := end.Verdict == Done || c.Status != callDoubtful && s.doubtOf(c.Key) == nil

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -188,6 +189,9 @@ func (st *State) responseFault(r *Response, at time.Time) error {
 func (st *State) changeFault(a *Ask, r *Response) string {
 	arguments, _ := canon.JSON(r.Arguments) // a person writes them in any form; what is no JSON equals no call
 	c, now := st.Batch.Calls[a.Index], exact(arguments, r.Exact)
+	if c.inDoubt() && !bytes.Equal(c.exact(), now) {
+		return "an earlier try of this call may have had its effect: approve it as it is, or refuse it"
+	}
 	if st.repeatedDoubt(c.Tool, now, 0) != nil {
 		return "" // it has the place of the call in doubt
 	}

@@ -15,8 +15,8 @@ type Said struct {
 	Late bool `json:"late,omitempty"`
 }
 
-// userSpokeFirst is what the model is told of calls that were not made because the user said something.
-const userSpokeFirst = "Not run: the user has said something first. Read it, and decide anew."
+// userSpokeFirst is why calls are not made if the user has said something.
+const userSpokeFirst = "the user has said something first. Read it, and decide anew."
 
 // said takes a user's message. It joins the conversation before the next model call.
 func (s *step) said() error {
@@ -52,7 +52,7 @@ func (s *step) withdraw() error {
 		if c := s.call(a.Index); c.Lost != nil {
 			s.leaveLost(c)
 		} else {
-			s.deny(c, userSpokeFirst, "")
+			s.forbid(c, userSpokeFirst, "")
 		}
 	}
 	return s.askOn(func(*Ask) bool { return true })

@@ -203,7 +203,7 @@ func (s *step) rule(c *BatchCall, r *Response) error {
 			s.change(c, r)
 		}
 	case Refuse:
-		s.deny(c, refusedByPerson, r.Words)
+		s.forbid(c, refusedByPerson, r.Words)
 	case WasDone:
 		return s.wasDone(c)
 	case WasNotDone:
@@ -249,8 +249,19 @@ func (s *step) wasDone(c *BatchCall) error {
 	return s.toolDone(c, end)
 }
 
-// refusedByPerson is what the model is told of a call that a person refused.
-const refusedByPerson = "Not run: a person refused this call."
+// refusedByPerson is why a call is not made that a person refused.
+const refusedByPerson = "a person refused this call."
+
+// forbid ends a call that is not made, and says why. If an earlier try may have had its effect, that stays in
+// doubt.
+func (s *step) forbid(c *BatchCall, why, words string) {
+	lead := "Not run: " + why
+	if c.inDoubt() {
+		s.addDoubt(c)
+		lead = "Not run again: " + why + " The effect of this call may or may not have happened."
+	}
+	s.deny(c, lead, words)
+}
 
 // deny ends a call that is not made, or had no effect. Nothing is charged.
 func (s *step) deny(c *BatchCall, lead, words string) {
@@ -300,7 +311,7 @@ func (s *step) nobodyAnswered() error {
 		case Approve:
 			c.Approved = true
 		case Refuse:
-			s.deny(c, "Not run: this call needs a person's approval, and nobody answered in time.", "")
+			s.forbid(c, "this call needs a person's approval, and nobody answered in time.", "")
 		default:
 			s.leaveLost(c)
 		}
