@@ -223,6 +223,8 @@ func TestMarshalSaysWhereTheFaultIs(t *testing.T) {
 	require.EqualError(t, err, "text at /1/list/0/names/0 cannot be written as JSON: it is not UTF-8, or raw JSON that is not strict")
 	_, err = canon.Marshal([]any{map[string]any{"a": math.Inf(1)}})
 	require.EqualError(t, err, "Go type float64 cannot be written as JSON (at /0/a)")
+	_, err = canon.Marshal(map[string]time.Time{"at": time.Date(12000, 1, 1, 0, 0, 0, 0, time.UTC)})
+	require.EqualError(t, err, "time at /at cannot be written as JSON: its year must be 0 to 9999")
 	deep := json.RawMessage(strings.Repeat("[", canon.MaxDepth) + strings.Repeat("]", canon.MaxDepth))
 	_, err = canon.Marshal(common{Raw: deep})
 	require.ErrorContains(t, err, "nested deeper than 512")
