@@ -113,6 +113,9 @@ func (r *Reader) each(take func(*entry) error) error {
 // readLog is each for all lines of a log.
 func readLog(ctx context.Context, log Log, take func(*entry) error) (*Reader, error) {
 	in, err := log.Read(ctx)
+	if err == nil && in == nil {
+		err = errNoText
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ func Prune(ctx context.Context, store Keeper, r Retention, now time.Time, each f
 	for s, err := range Summaries(ctx, store, Filter{}, now) {
 		switch {
 		case s.Session == "":
-			bad = err
+			bad = errors.Join(bad, err)
 			continue
 		case err != nil:
 			each(Pruned{Summary: s, Err: err})

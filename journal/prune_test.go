@@ -72,6 +72,32 @@ func TestAJournalThatCannotBeReadHidesNoOther(t *testing.T) {
 	assert.Equal(t, []string{theSession}, ids)
 }
 
+// Who prunes hears of a journal that cannot be read, also if the context ends before all others were looked at.
+func TestPruneTellsEveryErrorOfItsStore(t *testing.T) {
+	dir := journal.Dir(t.TempDir())
+	st, j := tried(t, dir)
+	ev := startedNow()
+	_, effects := stepOf(t, st, ev)
+	require.NoError(t, j.Step(ev, effects, st))
+	require.NoError(t, j.Close())
+	require.NoError(t, os.WriteFile(filepath.Join(string(dir), "a.jsonl"), []byte("no journal\n"), 0o600))
+	ctx, cancel := context.WithCancel(t.Context())
+	err := journal.Prune(ctx, endsAfterStats{dir, cancel}, journal.Retention{Older: time.Hour}, time.Now(), nil)
+	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorContains(t, err, "a.jsonl: ")
+}
+
+// endsAfterStats cancels a context once a store has told of its journals.
+type endsAfterStats struct {
+	journal.Dir
+	cancel context.CancelFunc
+}
+
+func (e endsAfterStats) Stats(ctx context.Context, known ...journal.Stat) ([]journal.Stat, error) {
+	defer e.cancel()
+	return e.Dir.Stats(ctx, known...)
+}
+
 // A payment that may have been made is kept although later requests went well, with an ID or without one, and
 // although the journal was compacted: it must not be made again.
 func TestASessionStaysWhoseEarlierRequestLeftACallInDoubt(t *testing.T) {

@@ -95,6 +95,9 @@ func Last(ctx context.Context, store Keeper, session string) (*Fold, error) {
 	}
 	in, err := store.Peek(ctx, session)
 	var f Follower
+	if err == nil && in == nil {
+		err = errNoText
+	}
 	if err == nil {
 		err = errors.Join(f.Read(in), in.Close())
 	}
