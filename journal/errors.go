@@ -13,7 +13,7 @@ var (
 	// ErrConflict: another writer has written to the journal or holds it, or what is to begin conflicts with
 	// what the journal holds.
 	ErrConflict = errors.New("journal: another writer has it")
-	// ErrDiffers: today's code decides differently than recorded.
+	// ErrDiffers: today's code decides differently than recorded, or a later version wrote the journal.
 	ErrDiffers = errors.New("journal: the recording differs from what is decided now")
 	// ErrUnwritable: the journal could not be written.
 	ErrUnwritable = errors.New("journal: it could not be written")

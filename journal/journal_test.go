@@ -187,6 +187,7 @@ func TestOpeningAJournalSaysWhatIsWrong(t *testing.T) {
 		"a decision that is another": {kept(t, "bad-decision-changed"), journal.ErrDiffers, version},
 		"an event that does not fit": {kept(t, "bad-event-misfit"), journal.ErrDiffers, version},
 		"a file of another kind":     {[]byte(`{"answer":42}`), journal.ErrCorrupt, copied},
+		"a later format":             {kept(t, "bad-unknown-format"), journal.ErrDiffers, "a later version"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/retake-go/retake/fault"
@@ -16,8 +17,11 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// format is the name and version of the journal format.
-const format = "retake.journal/1"
+// format is the name and version of the journal format, and formats what all versions begin with.
+const (
+	formats = "retake.journal/"
+	format  = formats + "1"
+)
 
 // Record is one line of a journal. Exactly one of its fields is set.
 type Record struct {
@@ -178,6 +182,9 @@ type Note struct {
 func decode(raw []byte) (Record, error) {
 	var rec Record
 	if err := canon.UnmarshalKnown(raw, &rec); err != nil {
+		if later := knownFormat(formatIn(raw)); errors.Is(later, ErrDiffers) { // its members may be new, too
+			return Record{}, later
+		}
 		return Record{}, fmt.Errorf("its record cannot be read: %w", err)
 	}
 	members := []bool{
@@ -199,10 +206,25 @@ func decode(raw []byte) (Record, error) {
 
 // knownFormat returns an error for a journal of another format.
 func knownFormat(name string) error {
-	if name != format {
-		return fmt.Errorf("its format is %.64q: only %q can be read", name, format)
+	switch {
+	case name == format:
+		return nil
+	case strings.HasPrefix(name, formats):
+		return kindError{fmt.Errorf("its format is %.64q, which a later version writes: this one reads %q", name,
+			format), ErrDiffers}
 	}
-	return nil
+	return fmt.Errorf("its format is %.64q: only %q can be read", name, format)
+}
+
+// formatIn returns the format that the header in a record names, whatever else it has; empty for none.
+func formatIn(raw []byte) string {
+	var rec struct {
+		Header struct {
+			Format string `json:"format"`
+		} `json:"header"`
+	}
+	_ = canon.Unmarshal(raw, &rec) // what cannot be read has none
+	return rec.Header.Format
 }
 
 // payload reports whether an effect has the payload of its kind, and whether the kind is known. Readers that
