@@ -253,8 +253,10 @@ func (b *lender) try(ctx context.Context, t todo, writing *atomic.Pointer[claim]
 	if err != nil {
 		return outcome{}, false, err
 	}
+	skew := old.Now.Sub(local)
+	t.write = r.configure(b.config, b.l.begun.Add(skew)) || t.write
 	out := r.play(old.Now, &t, b.l.name)
-	if out.skew = old.Now.Sub(local); !out.changed {
+	if out.skew = skew; !out.changed {
 		return out, true, nil
 	}
 	if s := out.share; s != nil {

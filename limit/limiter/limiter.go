@@ -26,7 +26,8 @@ type Config struct {
 	MaxWait time.Duration
 	// Clock is the clock; nil is the machine's.
 	Clock Clock
-	// Store is what processes share; nil means that this one is alone.
+	// Store is what processes share; nil means that this one is alone. The limits of the process that was made
+	// last hold for all.
 	Store Store
 	// Processes is how many processes share the store, as far as is known. It matters while the store cannot
 	// be reached, if fewer were alive.
@@ -130,8 +131,9 @@ type Limiter struct {
 	// time is that of the clock, but goes on if it is set back. alarms are those of the scopes.
 	time   *after.Steady
 	alarms after.Alarms
-	// name is this process's at the store.
-	name string
+	// name is this process's at the store, and begun when it was made.
+	name  string
+	begun time.Time
 
 	mu     sync.Mutex
 	scopes map[string]*scope
@@ -153,6 +155,7 @@ func New(c Config) (*Limiter, error) {
 		l.clock = clock.New()
 	}
 	l.time = after.SteadyTime(l.clock)
+	l.begun = l.time.Now()
 	l.alarms.Clock = l.time
 	return l, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"time"
 
@@ -19,6 +20,8 @@ type record struct {
 	// Alive are the processes that use the scope, and until when each counts if it does not speak again, in
 	// milliseconds since 1970.
 	Alive map[string]int64 `json:"alive"`
+	// Begun is when the last process was made that knew the scope, in milliseconds since 1970.
+	Begun int64 `json:"begun,omitempty"`
 }
 
 // outcome is what came of an exchange.
@@ -64,6 +67,40 @@ func Recorded(scope string, value []byte) (Status, error) {
 		waiting += ask.Calls
 	}
 	return Status{Scope: scope, Waiting: int(waiting), State: r.State, Processes: int64(len(r.Alive))}, nil
+}
+
+// sameStart is how far apart processes count as begun at once: what clocks and networks take.
+const sameStart = 1000
+
+// configure gives the scope the config of the process that was made last, and reports whether others must be
+// told. Then limits are learned anew. What waits, what is out, and what was granted of windows that stay, is kept.
+func (r *record) configure(c limit.Config, begun time.Time) bool {
+	if begun.UnixMilli() <= r.Begun+sameStart {
+		return false
+	}
+	r.Begun = begun.UnixMilli()
+	st, anew := &r.State, limit.State{}
+	if anew, _ = limit.New(c); sameConfig(st.Config, anew.Config) {
+		return true
+	}
+	for n := range anew.Windows {
+		w := &anew.Windows[n]
+		same := func(old limit.Paced) bool { return old.Resource == w.Resource && old.Period == w.Period }
+		if k := slices.IndexFunc(st.Windows, same); k >= 0 {
+			most := w.Limit
+			*w = st.Windows[k]
+			w.Limit, w.Told = most, 0
+		}
+	}
+	st.Config, st.Windows, st.Pace, st.Open = anew.Config, anew.Windows, anew.Pace, anew.Open
+	st.Seeking, st.Knee, st.Doubt, st.Cut, st.Accepted, st.From = anew.Seeking, anew.Knee, 0, 0, 0, st.Now
+	return true
+}
+
+func sameConfig(a, b limit.Config) bool {
+	windows := slices.Equal(a.Windows, b.Windows)
+	a.Windows, b.Windows = nil, nil
+	return windows && reflect.DeepEqual(a, b)
 }
 
 func (r *record) write() []byte {
