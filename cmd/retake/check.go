@@ -36,7 +36,7 @@ says which forms of calls are read and which repairs are accepted (forms_off, te
 With -corpus, FILE has one question a line: {"id", "tools": [...], "replies": [{"text"} or {"tool_calls":
 [{"name", "arguments"}]}, ...]}. The arguments are the text that the model wrote. The answer has one line for
 each reply, in the order of the file. -cut keeps only the first part of each text.
-` + failOnAbout + `
+The exit status is 1 if a reply is refused` + failOnAbout + `
 
 With -policy alone the policy is checked. The answer is "ok", the error classes in it that retake does not
 define (only errors of your own program can have those), and the resolved policy: each field that the file

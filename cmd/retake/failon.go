@@ -22,9 +22,10 @@ func (f *failing) Set(text string) error {
 	return nil
 }
 
-const failOnAbout = `The exit status is 1 if a reply is refused or a session is exhausted;
-all output is written before. With -fail-on unreadable it is 1 only if something could not be read: no call, a
-reply that was cut off, arguments that are no JSON. With -fail-on none it is 0.`
+// failOnAbout follows what the exit status is 1 for.
+const failOnAbout = `; all output is written before. With -fail-on
+unreadable it is 1 only if something could not be read: no call, a reply that was cut off, arguments that are
+no JSON. With -fail-on none it is 0.`
 
 func (f *failOn) count(ok, unreadable bool) {
 	if !ok {

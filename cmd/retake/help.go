@@ -26,7 +26,7 @@ func listCommands() string {
 // help is the text that -h prints.
 func (c command) help(fs *flag.FlagSet) string {
 	usage := strings.Join(c.usage, "\n       retake ")
-	text := "example: " + c.example + "\n\nusage: retake " + usage + "\n\n" + strings.TrimSpace(c.about) + "\n"
+	text := "example: " + c.example + "\n\nusage: retake " + usage + "\n\n" + filled(strings.TrimSpace(c.about)) + "\n"
 	flags := columns(func(w io.Writer) {
 		fs.VisitAll(func(f *flag.Flag) {
 			_, usage := flag.UnquoteUsage(f)
@@ -37,6 +37,32 @@ func (c command) help(fs *flag.FlagSet) string {
 		text += "\nflags:\n" + flags
 	}
 	return text
+}
+
+// filled breaks the lines of paragraphs anew. One with an indented line stays as it is.
+func filled(text string) string {
+	paragraphs := strings.Split(text, "\n\n")
+	for n, p := range paragraphs {
+		if !strings.Contains(p, "\n ") {
+			paragraphs[n] = folded(strings.ReplaceAll(p, "\n", " "), "")
+		}
+	}
+	return strings.Join(paragraphs, "\n\n")
+}
+
+// folded breaks a long line between words and indents what follows.
+func folded(line, indent string) string {
+	const width = 110
+	words := strings.Split(line, " ")
+	b, used := words[0], len(words[0])
+	for _, w := range words[1:] {
+		if used+1+len(w) > width {
+			b, used = b+"\n"+indent+w, len(indent)+len(w)
+			continue
+		}
+		b, used = b+" "+w, used+1+len(w)
+	}
+	return b
 }
 
 func flagList(fs *flag.FlagSet) string {

@@ -29,7 +29,8 @@ question, or of its "ladder", a list of indexes of replies. A session succeeds w
 calls are all accepted. It is exhausted if the policy allows no further attempt, or if there is no further
 reply. No tool is run. "retake check -h" describes FILE.
 
-` + failOnAbout + ` A session is unreadable if its last reply could not be read.
+The exit status is 1 if a session is exhausted` + failOnAbout + ` A session is unreadable if
+its last reply could not be read.
 
 With -journal each session is recorded in a file in DIR. A session whose journal is there already is read from
 it, or continued at its end. The answer is the same as without an interruption. A journal of another policy,

@@ -95,21 +95,6 @@ func (r resolved) write(e *env) {
 		}
 	}
 	if len(rest) > 0 && !strings.HasPrefix(r.Of, "tool") {
-		e.println(e.faint(folded("  by default: " + strings.Join(rest, "; "))))
+		e.println(e.faint(folded("  by default: "+strings.Join(rest, "; "), "    ")))
 	}
-}
-
-// folded breaks a long line between words and indents what follows.
-func folded(line string) string {
-	const width = 110
-	words := strings.Split(line, " ")
-	b, used := words[0], len(words[0])
-	for _, w := range words[1:] {
-		if used+1+len(w) > width {
-			b, used = b+"\n    "+w, len(w)+4
-			continue
-		}
-		b, used = b+" "+w, used+1+len(w)
-	}
-	return b
 }
