@@ -3,6 +3,7 @@ package kit
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -24,6 +25,9 @@ const (
 	AsEnum Treatment = "enum"
 	// Check asks [Downgrade].Check, for keywords of which an API accepts only some values.
 	Check Treatment = "check"
+	// Plain keeps a pattern that all servers read, and says another. OpenAI reads patterns as Python does, and
+	// llama.cpp reads none with escapes or without ^ and $ around it. They refuse requests with others.
+	Plain Treatment = "plain"
 	// Open is for schemas that are no objects: they become {}, which accepts anything.
 	Open Treatment = "open"
 	// Refuse means that nothing can stand for it: the schema cannot be sent.
@@ -69,11 +73,11 @@ func OllamaGrammar() Dialect { return column(6) }
 // dialect: OpenAI, Strict, StrictBounds, Anthropic, Gemini, OllamaTools, OllamaGrammar.
 var treatments = func() map[string][7]Treatment {
 	const (
-		k, d, s, n, x = Keep, Drop, Say, Nest, Refuse
-		a, f, e, c, o = NestAsAnyOf, NestAsDefs, AsEnum, Check, Open
+		k, d, s, n, x    = Keep, Drop, Say, Nest, Refuse
+		a, f, e, c, o, p = NestAsAnyOf, NestAsDefs, AsEnum, Check, Open, Plain
 	)
 	all := byWord(map[string][7]Treatment{
-		NoObject:   {k, x, x, x, o, o, k},
+		NoObject:   {o, x, x, x, o, o, o},
 		Extensions: {k, x, x, d, d, k, k},
 
 		"type required title description": {k, k, k, k, k, k, k},
@@ -96,7 +100,7 @@ var treatments = func() map[string][7]Treatment {
 		"minLength maxLength uniqueItems":              {k, s, s, s, s, k, k},
 		"minProperties maxProperties":                  {k, x, x, s, s, k, k},
 
-		"pattern":  {k, s, c, s, s, k, c},
+		"pattern":  {p, s, c, s, s, k, p},
 		"format":   {k, s, c, c, k, k, k},
 		"minItems": {k, s, k, c, k, k, k},
 
@@ -126,12 +130,15 @@ func column(of int) Dialect {
 }
 
 // The keywords whose value is a list of schemas, or an object of schemas. The value of any other that nests
-// is one schema; that of items may be a list.
+// is one schema.
 var (
 	listOfSchemas  = map[string]bool{"anyOf": true, "allOf": true, "oneOf": true, "prefixItems": true}
 	schemasByNames = map[string]bool{"properties": true, "patternProperties": true, "$defs": true,
 		"definitions": true, "dependentSchemas": true}
 )
+
+// closes are the keywords in which true and false say what no other schema can.
+var closes = map[string]bool{"additionalProperties": true, "unevaluatedProperties": true, "unevaluatedItems": true}
 
 // deepest bounds the nesting of schemas that are converted.
 const deepest = 100
@@ -164,6 +171,7 @@ type walk struct {
 
 func (w *walk) schema(doc json.RawMessage) json.RawMessage {
 	schema, ok := ReadObject(doc)
+	ok = ok || w.To[NoObject] == Open
 	if !ok || w.depth > deepest {
 		return w.noObject(doc)
 	}
@@ -186,10 +194,40 @@ func (w *walk) noObject(doc json.RawMessage) json.RawMessage {
 	return doc
 }
 
+// current says what drafts before 2020-12 say in other words as that draft does, the only one that APIs read.
+func current(o Object) Object {
+	if Items(o.Get("items")) != nil {
+		rest := o.Get("additionalItems")
+		o = slices.Clone(o.Without("additionalItems"))
+		o[slices.IndexFunc(o, func(m Member) bool { return m.Name == "items" })].Name = "prefixItems"
+		if rest != nil {
+			o = append(o, Field("items", rest))
+		}
+	}
+	for _, bound := range [...]string{"minimum", "maximum"} {
+		exclusive := "exclusiveM" + bound[1:]
+		switch limit := o.Get(bound); string(o.Get(exclusive)) {
+		case "true":
+			if o = o.Without(bound, exclusive); limit != nil {
+				o = append(o, Field(exclusive, limit))
+			}
+		case "false":
+			o = o.Without(exclusive)
+		}
+	}
+	return o
+}
+
+// isPlain reports whether all servers read a pattern.
+func isPlain(pattern string) bool {
+	return strings.HasPrefix(pattern, "^") && strings.HasSuffix(pattern, "$") &&
+		!strings.Contains(pattern, `\`) && !strings.Contains(pattern, "(?")
+}
+
 // convert converts the keywords of one schema.
 func (w *walk) convert(from Object) Object {
 	out, said := Object{}, []string{}
-	for _, m := range from {
+	for _, m := range current(from) {
 		as := m
 		switch w.keyword(&as) {
 		case Say:
@@ -221,6 +259,11 @@ func (w *walk) keyword(m *Member) Treatment {
 		t = w.Check(m)
 	}
 	switch t {
+	case Plain:
+		if isPlain(Text(m.Value)) {
+			return Keep
+		}
+		return Say
 	case Refuse:
 		w.refused = true
 	case NestAsAnyOf, NestAsDefs:
@@ -252,7 +295,7 @@ func (w *walk) nest(m *Member) Treatment {
 			value[n].Value = w.schema(value[n].Value)
 		}
 		m.Value = value.JSON()
-	case listOfSchemas[m.Name] && len(list) > 0, m.Name == "items" && list != nil && w.To[NoObject] == Keep:
+	case listOfSchemas[m.Name] && len(list) > 0:
 		for n := range list {
 			list[n] = w.schema(list[n])
 		}
@@ -262,7 +305,7 @@ func (w *walk) nest(m *Member) Treatment {
 		if w.To[NoObject] == Open {
 			return Drop
 		}
-	case isObject, m.Name != "additionalProperties": // true and false say there what no other schema can
+	case isObject, !closes[m.Name]:
 		m.Value = w.schema(m.Value)
 	}
 	return Keep

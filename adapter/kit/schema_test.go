@@ -17,7 +17,7 @@ func TestASchemaInEveryDialect(t *testing.T) {
 		to   kit.Dialect
 		want string
 	}{
-		"openai": {kit.OpenAI(), doc},
+		"openai": {kit.OpenAI(), strings.Replace(doc, "true", "{}", 1)},
 		"strict": {kit.Strict(), ""},
 		"gemini": {kit.Gemini(), `{"type":"object","properties":{"a":{"type":"string","description":"A. (minLength 2)"},"b":{"oneOf":[{"enum":[1]},{}]}},"additionalProperties":false}`},
 		"tools":  {kit.OllamaTools(), `{"type":"object","properties":{"a":{"type":"string","description":"A.","minLength":2,"x-unit":"m"},"b":{"anyOf":[{"enum":[1]},{}]}},"additionalProperties":false}`},
@@ -45,11 +45,47 @@ func TestEachSchemaIsConvertedOnce(t *testing.T) {
 	all := kit.Downgrade{To: kit.OpenAI(), Each: mark}
 	sent, ok := all.Schema(json.RawMessage(doc))
 	assert.True(t, ok)
-	assert.JSONEq(t, `{"properties":{"a":{"items":{"depth":[2]},"depth":[1]},"b":true},"anyOf":[{"not":{"depth":[2]},"depth":[1]},7],
-		"$defs":{"c":{"depth":[1]}},"items":[{"title":"old","depth":[1]}],"enum":[{"properties":{}}],"depth":[0]}`, string(sent))
+	assert.JSONEq(t, `{"properties":{"a":{"items":{"depth":[2]},"depth":[1]},"b":{"depth":[1]}},"anyOf":[{"not":{"depth":[2]},"depth":[1]},{"depth":[1]}],
+		"$defs":{"c":{"depth":[1]}},"prefixItems":[{"title":"old","depth":[1]}],"enum":[{"properties":{}}],"depth":[0]}`, string(sent))
 	deep := strings.Repeat(`{"items":`, 200) + "{}" + strings.Repeat("}", 200)
 	sent, _ = kit.Downgrade{To: kit.OpenAI(), Each: mark}.Schema(json.RawMessage(deep))
 	assert.Equal(t, 101, strings.Count(string(sent), "depth"), "what lies deeper is left as it is")
+}
+
+// Servers check a schema against Draft 2020-12, whatever its own is.
+func TestOlderDraftsAreSaidInTheWordsOfTheCurrentOne(t *testing.T) {
+	for from, want := range map[string]string{
+		`{"items":[{"type":"string"},true],"additionalItems":false}`:                             `{"prefixItems":[{"type":"string"},{}],"items":{}}`,
+		`{"items":[{"minimum":0,"exclusiveMinimum":true}]}`:                                      `{"prefixItems":[{"exclusiveMinimum":0}]}`,
+		`{"minimum":0,"exclusiveMinimum":false,"maximum":9,"exclusiveMaximum":true,"title":"T"}`: `{"minimum":0,"title":"T","exclusiveMaximum":9}`,
+		`{"exclusiveMinimum":true}`:                                                              `{}`,
+		`{"items":{"type":"string"}}`:                                                            `{"items":{"type":"string"}}`,
+		`{"minimum":1,"exclusiveMinimum":0.5}`:                                                   `{"minimum":1,"exclusiveMinimum":0.5}`,
+		`{"unevaluatedProperties":false,"additionalProperties":true,"not":false}`:                `{"unevaluatedProperties":false,"additionalProperties":true,"not":{}}`,
+	} {
+		sent, ok := kit.Downgrade{To: kit.OpenAI()}.Schema(json.RawMessage(from))
+		assert.True(t, ok)
+		assert.Equal(t, want, string(sent), from)
+	}
+}
+
+// One pattern that a server does not read has it refuse every request.
+func TestPatternsThatSomeServerRefusesAreSaid(t *testing.T) {
+	for pattern, isKept := range map[string]bool{
+		"^[A-Z]{2}$": true, "^(a|b)+$": true, "^$": true,
+		"[0-9]": false, "^R-": false, "x$": false, `^\d{5}$`: false, `^[\p{L}.]+$`: false, "^(?!a)b$": false, "^(?:a)$": false,
+	} {
+		doc := kit.Object{kit.TextField("pattern", pattern)}.JSON()
+		want := doc
+		if !isKept {
+			want = kit.Object{kit.TextField("description", "(pattern "+string(kit.Quote(pattern))+")")}.JSON()
+		}
+		for name, to := range map[string]kit.Dialect{"OpenAI": kit.OpenAI(), "OllamaGrammar": kit.OllamaGrammar()} {
+			sent, ok := kit.Downgrade{To: to}.Schema(doc)
+			assert.True(t, ok)
+			assert.Equal(t, string(want), string(sent), name)
+		}
+	}
 }
 
 // Every dialect says what becomes of every keyword, and asks only about keywords that it can be asked about.

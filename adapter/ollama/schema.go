@@ -82,17 +82,8 @@ func (s *references) find(ref string) (kit.Object, bool) {
 	return kit.ReadObject(at)
 }
 
-// formatSchema converts a schema for the server's grammar, which refuses patterns that are not anchored at
-// both ends, and reads "(?" as something else: they are dropped. The core checks the answer against them.
+// formatSchema converts a schema for the server's grammar.
 func formatSchema(raw json.RawMessage) json.RawMessage {
-	sent, _ := kit.Downgrade{To: kit.OllamaGrammar(), Check: anchored}.Schema(raw)
+	sent, _ := kit.Downgrade{To: kit.OllamaGrammar()}.Schema(raw)
 	return sent
-}
-
-func anchored(pattern *kit.Member) kit.Treatment {
-	p, isText := kit.ReadText(pattern.Value)
-	if isText && (!strings.HasPrefix(p, "^") || !strings.HasSuffix(p, "$") || strings.Contains(p, "(?")) {
-		return kit.Drop
-	}
-	return kit.Keep
 }

@@ -128,7 +128,7 @@ func TestAToolsSchemaIsMadeOneThatTheAPITakes(t *testing.T) {
 	for given, want := range map[string]string{
 		`{}`:                         `"parameters":{"properties":{},"type":"object"}`,
 		`{"type":["object","null"]}`: `"parameters":{"properties":{},"type":"object"}`,
-		`{"type":"object","properties":{"a":{"type":"array"},"b":{"type":"object"}}}`:                                                                                                                        `"properties":{"a":{"items":{},"type":"array"},"b":{"properties":{},"type":"object"}}`,
+		`{"type":"object","properties":{"a":{"type":"array"},"b":{"type":"object"}}}`:                                                                                                                        `"properties":{"a":{"items":{"description":"Any value."},"type":"array"},"b":{"additionalProperties":true,"properties":{},"type":"object"}}`,
 		`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"a":{"type":"string","x-echo":true}}}`:                                                                      `"parameters":{"properties":{"a":{"type":"string"}},"type":"object"}`,
 		`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false,"anyOf":[{"required":["a"]}]}`:                                                                  `"description":"d\nThe arguments must also fit this JSON Schema: {\"anyOf\":[{\"required\":[\"a\"]}]}"`,
 		`{"type":"object","properties":{"a":{"$ref":"#/$defs/a"}},"required":["a"],"additionalProperties":false,"$defs":{"a":{"type":"object","properties":{},"required":[],"additionalProperties":false}}}`: `"strict":true`,

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -18,23 +19,34 @@ func byName(o kit.Object) kit.Object {
 	})
 }
 
-// complete adds what the API requires and JSON Schema does not: an array's items and an object's
-// properties.
+// complete adds what the API requires and JSON Schema does not: the items of a list and the properties of an
+// object. Within the document it also says that anything goes, because llama.cpp reads {} as an object, and
+// an object without properties as an empty one.
 func complete(doc json.RawMessage) json.RawMessage {
-	doc, _ = kit.Downgrade{To: kit.OpenAI(), Each: completed}.Schema(doc)
+	depth := 0
+	doc, _ = kit.Downgrade{To: kit.OpenAI(), Each: func(o kit.Object, convert func(kit.Object) kit.Object) kit.Object {
+		depth++
+		o = convert(o)
+		depth--
+		return completed(o, depth > 0)
+	}}.Schema(doc)
 	return doc
 }
 
-func completed(o kit.Object, convert func(kit.Object) kit.Object) kit.Object {
-	o = convert(o)
-	switch o.Text("type") {
-	case "array":
-		if o.Get("items") == nil && o.Get("prefixItems") == nil {
-			o = o.With("items", json.RawMessage(`{}`))
-		}
-	case "object":
-		if o.Get("properties") == nil {
-			o = o.With("properties", json.RawMessage(`{}`))
+// anything is a schema for any value.
+var anything = kit.Object{kit.TextField("description", "Any value.")}
+
+func completed(o kit.Object, isWithin bool) kit.Object {
+	if isWithin && len(o) == 0 {
+		return anything
+	}
+	if kit.Accepts(o, "array") && o.Get("items") == nil {
+		o = o.With("items", anything.JSON())
+	}
+	if kit.Accepts(o, "object") && o.Get("properties") == nil {
+		o = o.With("properties", json.RawMessage(`{}`))
+		if isWithin && o.Get("additionalProperties") == nil {
+			o = o.With("additionalProperties", json.RawMessage(`true`))
 		}
 	}
 	return o
@@ -182,11 +194,15 @@ func strict(doc json.RawMessage, bounded bool) (json.RawMessage, bool) {
 	return doc, ok && !w.misfit && w.properties <= maxProperties && w.enum <= maxEnum && w.chars <= maxChars
 }
 
+// foreign are the parts of patterns that OpenAI's strict mode refuses: groups of all kinds, and what Python
+// does not know, such as \p{L}.
+var foreign = regexp.MustCompile(`\(\?|\\(?:[^dDwWsSbBnrtfvxu\W]|u\{)`)
+
 // takes says the values that OpenAI's strict mode does not support.
 func takes(m *kit.Member) kit.Treatment {
 	value := kit.Text(m.Value)
 	if m.Name == "format" && slices.Contains(formats, value) || m.Name == "pattern" &&
-		!strings.Contains(value, "(?") {
+		!foreign.MatchString(value) {
 		return kit.Keep
 	}
 	return kit.Say

@@ -33,6 +33,9 @@ func TestStrictModeTakesWhatFits(t *testing.T) {
 		{"an unknown format", of(`{"type":"string","format":"uri"}`), of(`{"type":"string","description":"(format \"uri\")"}`)},
 		{"looking around", of(`{"type":"string","pattern":"^(?!x)"}`), of(`{"type":"string","description":"(pattern \"^(?!x)\")"}`)},
 
+		{"digits", of(`{"type":"string","pattern":"^\\d+$"}`), "="},
+		{"letters, which Python knows not", of(`{"type":"string","pattern":"^\\p{L}$"}`), of(`{"type":"string","description":"(pattern \"^\\\\p{L}$\")"}`)},
+
 		{"no object", `{"type":"string"}`, ""},
 		{"true", `true`, ""},
 		{"alternatives at the root", `{"type":"object","anyOf":[{"type":"object"}]}`, ""},
@@ -61,6 +64,23 @@ func TestStrictModeTakesWhatFits(t *testing.T) {
 			assert.JSONEq(t, want, string(got), c.name)
 		}
 	}
+}
+
+// OpenAI refuses a list without items, and llama.cpp reads {} as an object.
+func TestWhatMayBeAnythingSaysSo(t *testing.T) {
+	for member, want := range map[string]string{
+		`{"type":"array"}`: `{"type":"array","items":{"description":"Any value."}}`,
+		`{"type":"array","prefixItems":[{"type":"string"}]}`:               `{"type":"array","prefixItems":[{"type":"string"}],"items":{"description":"Any value."}}`,
+		`{"type":"array","prefixItems":[{"type":"string"}],"items":false}`: `{"type":"array","prefixItems":[{"type":"string"}],"items":{"description":"Any value."}}`,
+		`{"type":["array","null"]}`:                                        `{"type":["array","null"],"items":{"description":"Any value."}}`,
+		`{"type":"object"}`:                                                `{"type":"object","properties":{},"additionalProperties":true}`,
+		`{"type":"object","additionalProperties":{}}`:                      `{"type":"object","properties":{},"additionalProperties":{"description":"Any value."}}`,
+		`{}`:   `{"description":"Any value."}`,
+		`true`: `{"description":"Any value."}`,
+	} {
+		assert.JSONEq(t, of(want), string(complete(json.RawMessage(of(member)))), member)
+	}
+	assert.Equal(t, `{"type":"object","properties":{}}`, string(complete(json.RawMessage(`{"type":"object"}`))), "a tool without arguments")
 }
 
 func TestTooManyMembersDoNotFit(t *testing.T) {
