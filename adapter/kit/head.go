@@ -25,7 +25,7 @@ type Head struct {
 	Key    string
 	Status int
 	Header http.Header
-	// At is the time of the response: see receivedAt.
+	// At is the time of the response: that of its Date, else when it came.
 	At time.Time
 	// Host and Port are the address that answered, or was asked if none did.
 	Host string
@@ -36,8 +36,8 @@ type Head struct {
 }
 
 // Send sends a request by next, which may be a client, a transport or the next middleware of an SDK, and
-// records its response. The body of a failed one is read, within [maxRefusal], and can be read again. That of
-// a good one is bounded by [maxReply] and begins at its first character; Form says what it is. A response
+// records its response. The body of a failed one is read, up to 1 MiB, and can be read again. That of
+// a good one is bounded by 64 MiB and begins at its first character; Form says what it is. A response
 // from elsewhere than was asked is an error. The caller closes the body, also of a failed response.
 func (h *Head) Send(
 	r *http.Request, next func(*http.Request) (*http.Response, error),

@@ -228,7 +228,7 @@ func Text(raw json.RawMessage) string {
 }
 
 // Count returns a number of a server's counts, without its fraction and at most [math.MaxInt64]; 0 if raw is
-// none, or negative.
+// none, or negative. It is exact up to 2^53.
 func Count(raw json.RawMessage) int64 {
 	var n float64
 	_ = json.Unmarshal(raw, &n) // what cannot be read is not said
