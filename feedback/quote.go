@@ -31,7 +31,7 @@ const ellipsis = "…"
 // than [MaxQuoted] bytes is cut and ends in "…". Quoting twice has no further effect.
 func Quote(s string) string { return QuoteWithin(s, MaxQuoted) }
 
-// QuoteWithin is [Quote] with a limit in bytes.
+// QuoteWithin is [Quote] with a limit in bytes; limit must be 3 or more, which is the length of "…".
 func QuoteWithin(s string, limit int) string {
 	b := quote(make([]byte, 0, MaxQuoted), s, limit)
 	if string(b) == s {

@@ -20,21 +20,18 @@ type core Result[json.RawMessage]
 // later.
 func toCore[T any](r Result[T]) (*core, error) {
 	c := &core{Status: r.Status, Error: r.Error, Meta: r.Meta}
+	issues := c.canonical()
 	if raw, ok := any(r.Data).(json.RawMessage); r.Status == StatusSuccess && !(ok && raw == nil) {
 		data, err := canon.Marshal(r.Data)
 		if err != nil {
-			return nil, invalid("", ruled("/data", "type", "data that has a JSON form"))
+			issues = append(issues, ruled("/data", "type", "data that has a JSON form"))
 		}
 		c.Data = data
 	}
-	issues := c.canonical()
 	if r.Status != StatusSuccess && !reflect.ValueOf(&r.Data).Elem().IsZero() {
 		issues = append(issues, misplaced("/data", "success"))
 	}
-	if len(issues) == 0 {
-		issues = c.issues()
-	}
-	return c, invalid("", issues...)
+	return c, invalid("", append(issues, c.issues()...)...)
 }
 
 // canonical brings the JSON of users into canonical form.
@@ -158,7 +155,8 @@ func (c *core) issues() []fault.Issue {
 		issues = append(issues, ruled("/error/class", "required", "class of the error"))
 	case c.Status != StatusError && c.Error.failed():
 		issues = append(issues, misplaced("/error", "error"))
-	case c.Status == StatusError && c.Message != "":
+	}
+	if c.Status == StatusError && c.Message != "" {
 		const others = "success or in-progress, as an error has its own message"
 		issues = append(issues, misplaced("/message", others))
 	}

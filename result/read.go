@@ -29,10 +29,11 @@ func (s spec) read(doc document) (*reading, *core) {
 	}
 	delete(c.Extra, s.form)
 	r.walk(r.doc, "")
-	if r.status(); len(r.issues) == 0 {
-		for _, f := range s.fields(c) { // the status is known by now
-			r.take(f)
-		}
+	r.status()
+	for _, f := range s.fields(c) { // without a status, those that all have
+		r.take(f)
+	}
+	if len(r.issues) == 0 {
 		r.finish()
 		r.spellings()
 	}

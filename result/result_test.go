@@ -129,6 +129,18 @@ func TestValidate(t *testing.T) {
 	assert.NoError(t, result.Success(1).Validate())
 }
 
+func TestAllThatIsWrongIsToldAtOnce(t *testing.T) {
+	r := raw{Status: result.StatusError, Data: json.RawMessage(`1`), Error: result.Error{Original: json.RawMessage(`{`)},
+		Meta: result.Meta{Message: "m", Confidence: new(2.0), Metadata: json.RawMessage(`{`)}}
+	require.EqualError(t, r.Validate(), "result: confidence: expected number from 0 to 1, got 2; data: expected nothing here unless the "+
+		"status is success; error/class: required, expected class of the error; error/original: expected strict JSON; message: expected "+
+		"nothing here unless the status is success or in-progress, as an error has its own message; metadata: expected strict JSON")
+	refused(t, result.ResultEnvelope, `{"status":"done","confidence":2,"execution":{"retryCount":1.5}}`, "confidence: expected number from "+
+		`0 to 1, got 2; execution/retryCount: expected whole number, 0 or more, got 1.5; status: expected one of "success", "error", "in-progress", got "done"`)
+	refused(t, result.AgentResponse, `{"message":7}`, "message: expected string, got 7; success: required")
+	refused(t, result.ResultEnvelope, `{"status":"success","confidence":2,"retake":5}`, "confidence: expected number from 0 to 1, got 2; retake: expected object, got 5")
+}
+
 func TestForeignTextNeverFails(t *testing.T) {
 	r := result.Failure[json.RawMessage](fault.Unavailable, "bad \xff bytes")
 	r = warned(r, "\xfe")
