@@ -35,9 +35,9 @@ type Outcome struct {
 	InDoubt bool
 	// Whole is that of the [FailedError], where the tool said [Fail].
 	Whole bool
-	// Err is any other error of the tool: a [*LaterError] where it said [TryLater], a [*fault.PanicError]
-	// where it panicked, [ErrUnknown] where nobody knows how the call ended. Its text is for operators and
-	// not for prompts.
+	// Err is any other error of the tool. errors.As finds a [*LaterError] in it where the tool said
+	// [TryLater], and a [*fault.PanicError] where it panicked; errors.Is finds [ErrUnknown] where nobody
+	// knows how the call ended. Its text is for operators and not for prompts.
 	Err error
 	// Usage is what models consumed within the call: see [AddUsage].
 	// Cost is what that cost, as far as the runs within the call know it: see [AddCost]; nil if none does.

@@ -109,9 +109,9 @@ func typedEdge[A, R any](fn func(context.Context, A) (R, error)) jsonFunc {
 	}
 }
 
-// Raw makes a tool of a JSON Schema, which must describe an object, and a function from JSON to JSON. The
-// function gets arguments that have passed the schema; its result must be JSON too. The options are those of
-// [New].
+// Raw makes a tool of a JSON Schema and a function from JSON to JSON. The function gets arguments that have
+// passed the schema; its result must be JSON too. The type of the schema must be object, or it gives none:
+// then the function may get any JSON that passes. The options are those of [New].
 //
 // The error names the tool, and the place in the schema that is wrong.
 func Raw(
@@ -210,7 +210,7 @@ func (t *Tool) Result(given []byte) ([]byte, error) {
 	return result, nil
 }
 
-// WithLimits returns a copy of the tool with other limits for arguments than 1 MiB and 64 levels.
+// WithLimits returns a copy of the tool with other limits for arguments than [schema.DefaultLimits].
 func (t *Tool) WithLimits(l schema.Limits) (*Tool, error) {
 	s, err := t.schema.WithLimits(l)
 	if err != nil {
