@@ -123,6 +123,15 @@ func finishOf(reason sdk.StopReason, calls []message.Call) message.FinishReason 
 // declined is the refusal of a model that gave none.
 const declined = "The model declined to answer."
 
+// blocked begins the ids of messages that Bedrock writes itself, because a guardrail blocks the prompt. They end
+// like an answer.
+const blocked = "bedrock-guardrails-"
+
+// declines reports whether the message is no answer.
+func (r *received) declines() bool {
+	return r.stopReason() == sdk.StopReasonRefusal || strings.HasPrefix(r.message.Text("id"), blocked)
+}
+
 // reply converts the message. asked is the model that was asked, prefix what its thoughts are bound to.
 func (r *received) reply(asked, prefix string) message.Reply {
 	reply := message.Reply{Model: cmp.Or(r.message.Text("model"), asked), Usage: r.usage}
@@ -155,7 +164,8 @@ func (r *received) reply(asked, prefix string) message.Reply {
 	reply.Text, reply.Thinking, reply.Opaque = text.String(), thinking.String(), o.text()
 	kit.NameCalls(reply.Calls)
 	reply.Finish = finishOf(r.stopReason(), reply.Calls)
-	if r.stopReason() == sdk.StopReasonRefusal {
+	if r.declines() {
+		reply.Finish = message.ContentFilter
 		reply.Refusal = firstWord(r.message.Object("stop_details").Text("explanation"), reply.Text, declined)
 	}
 	return reply
