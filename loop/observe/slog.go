@@ -14,7 +14,8 @@ import (
 // LogTo returns an [Observer] that writes one structured record per notice to l: attempts and answers of a
 // limiter at level debug; retries and questions to people at info; reducer errors, exhaustion, errors of
 // tools and warnings at warn, with their text. The start of a run is one record at info; that of a resumed
-// run has what it consumed so far. The end of a run is one record: at error if it failed, at warn if it was
+// run has what it consumed so far. A question to a person has its id, kind and deadline; once it is settled,
+// the verdict, and who gave it. The end of a run is one record: at error if it failed, at warn if it was
 // cancelled, else at info. It has the error's text and class, the provider, model, status and request id, the
 // turns, the attempts, the tokens and the money, with what failed attempts wasted of them, the time waited,
 // and the duration, as far as they are known. The ends of model calls and tools, with their durations, are
@@ -92,5 +93,22 @@ func (l logger) Observe(ctx context.Context, n Notice) {
 	if n.Kind == Retrying {
 		attrs = append(attrs, slog.Duration("delay", n.Delay))
 	}
+	if n.Ask != nil {
+		attrs = append(attrs, question(ctx, n)...)
+	}
 	l.to.LogAttrs(ctx, line.level, line.text, attrs...)
+}
+
+// question returns which question it is, until when it can be answered and, once it is settled, how and by
+// whom.
+func question(ctx context.Context, n Notice) []slog.Attr {
+	attrs := texts("question", n.Ask.ID, "kind", string(n.Ask.Kind))
+	switch d := n.Settled; {
+	case d != nil:
+		attrs = append(attrs, texts("verdict", string(d.Verdict), "by", Hide(ctx, d.By))...)
+		attrs = append(attrs, slog.Bool("nobody", d.Nobody))
+	case !n.Ask.Deadline.IsZero():
+		attrs = append(attrs, slog.Time("deadline", n.Ask.Deadline))
+	}
+	return attrs
 }

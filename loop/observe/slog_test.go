@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -20,6 +21,7 @@ import (
 	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
 )
@@ -106,4 +108,44 @@ func TestTheDurationsOfCallsAreLogged(t *testing.T) {
 
 func noPrompt(context.Context, session.State, []machine.Position) (string, []message.Message, error) {
 	return "", nil, errors.New("no template")
+}
+
+// Whoever reads the log of an agent that pays sees who approved what.
+func TestAQuestionIsLoggedWithItsVerdict(t *testing.T) {
+	p := policy.DefaultSet()
+	p.Tools = map[string]policy.Layer{"pay": {Approval: &policy.Approval{When: policy.ApproveAlways, Timeout: time.Hour}}}
+	tools, err := tool.NewSet(tool.New("pay", "Pays.", func(context.Context, struct{}) (string, error) { return "paid", nil }))
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		answer machine.Response
+		want   map[string]any
+	}{
+		"ann":    {machine.Response{Verdict: machine.Refuse, By: "Ann"}, map[string]any{"verdict": "refuse", "by": "Ann", "nobody": false}},
+		"nobody": {machine.Response{}, map[string]any{"verdict": "refuse", "by": nil, "nobody": true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var log bytes.Buffer
+			l, err := loop.New(looptest.NewModel(looptest.Call(message.Call{ID: "c1", Name: "pay", Arguments: "{}"}), looptest.Say("Done.")),
+				loop.Config{Tools: tools, Policy: &p}, loop.WithClock(looptest.NewClock()),
+				loop.WithObserver(observe.LogTo(slog.New(slog.NewJSONHandler(&log, nil)))),
+				loop.WithApprover(func(context.Context, loop.PersonQuestion) (machine.Response, error) { return c.answer, nil }))
+			require.NoError(t, err)
+			_, err = l.Run(t.Context(), nil, loop.Input{Prompt: "Pay."})
+			require.NoError(t, err)
+			records := map[any]map[string]any{}
+			for line := range strings.Lines(log.String()) {
+				var rec map[string]any
+				require.NoError(t, json.Unmarshal([]byte(line), &rec))
+				records[rec["msg"]] = rec
+			}
+			asked, settled := records["a person is asked"], records["a question is settled"]
+			assert.Equal(t, "approval", asked["kind"])
+			assert.Contains(t, asked, "deadline")
+			assert.Equal(t, asked["question"], settled["question"])
+			assert.NotEmpty(t, settled["question"])
+			for key, want := range c.want {
+				assert.Equal(t, want, settled[key], key)
+			}
+		})
+	}
 }
