@@ -15,6 +15,7 @@ import (
 	"github.com/retake-go/retake/internal/prompt"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/schema"
@@ -199,7 +200,7 @@ func (c *Config) asking(o *options) (*machine.Compiled, error) {
 	m, err := c.ready(o)
 	err = errors.Join(err, c.checkChoice())
 	if m != nil {
-		err = errors.Join(err, o.lacks(&m.Config().Policy), o.unpriced(m.Config()))
+		err = errors.Join(err, o.lacks(&m.Config().Policy), o.checkLadder(), o.unpriced(m.Config()))
 	}
 	return m, err
 }
@@ -235,6 +236,25 @@ func (o *options) lacks(p *policy.Set) error {
 		errs = append(errs, fmt.Errorf("policy: %w: WithModels gives the models of a run", err))
 	}
 	return errors.Join(errs...)
+}
+
+// checkLadder reports what is wrong with the planner if it is a ladder, its models that the options do not have
+// among it. Another planner's names are known only when a failure asks it.
+func (o *options) checkLadder() error {
+	ladder, ok := o.planner.(planner.Ladder)
+	if !ok {
+		return nil
+	}
+	err, known := ladder.Validate(), o.modelNames()
+	for n, name := range ladder.Models {
+		if name != "" && !slices.Contains(known, name) {
+			err = errors.Join(err, fmt.Errorf("models[%d]: %q is not one of the run's models %q: WithModels gives them", n, name, known))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("planner: %w", err)
+	}
+	return nil
 }
 
 // modelNames returns the names of the models of WithModels, sorted.

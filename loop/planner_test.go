@@ -88,6 +88,18 @@ func TestConsultedClassesAreOfTheTransportPlane(t *testing.T) {
 	require.ErrorContains(t, err, "consult: there is no planner")
 }
 
+// A fallback that is not there is told when the loop is made, and not when the first model is down.
+func TestALadderIsCheckedBeforeItsModelsAreNeeded(t *testing.T) {
+	small := loop.WithModels(map[string]loop.Model{"small": looptest.NewModel()})
+	_, err := loop.New(looptest.NewModel(), loop.Config{}, small, loop.WithPlanner(planner.Ladder{Models: []string{"small", "big", ""}}))
+	require.EqualError(t, err, `planner: models[2]: a model needs a name; use its name in WithModels
+models[1]: "big" is not one of the run's models ["small"]: WithModels gives them`)
+	_, err = loop.NewPool(loop.PoolConfig{Model: looptest.NewModel(), Options: []loop.Option{loop.WithPlanner(planner.Ladder{Models: []string{"big"}})}})
+	require.ErrorContains(t, err, `planner: models[0]: "big" is not one of the run's models []`)
+	_, err = loop.New(looptest.NewModel(), loop.Config{}, small, loop.WithPlanner(planner.Ladder{Models: []string{"small"}}))
+	require.NoError(t, err)
+}
+
 func TestWhatIsWrongWithAConfigIsToldAtOnce(t *testing.T) {
 	cfg := loop.Config{Feedback: "{{", Limits: &feedback.Limits{}, Consult: []fault.Class{fault.RateLimit}}
 	_, asRun := fixture.Run(t.Context(), looptest.NewModel(), newSession(t), loop.Input{Prompt: "Hello."}, cfg)
