@@ -136,8 +136,11 @@ func (h *Head) Fail(ctx context.Context, t Trouble) error {
 	if h.Status == http.StatusBadRequest || h.Status == http.StatusUnprocessableEntity {
 		most = longestReply(body)
 	}
-	if most > 0 {
+	switch {
+	case most > 0:
 		advice = longestAdvice
+	case h.Status == http.StatusNotFound && said.Code == "" && strings.EqualFold(said.Sentence, "not found"):
+		advice = cmp.Or(advice, addressAdvice)
 	}
 	e := &Error{
 		Provider: h.Provider, Status: h.Status, Code: said.Code,
@@ -167,6 +170,10 @@ func (h *Head) Fail(ctx context.Context, t Trouble) error {
 	}
 	return &ratelimit.LimitedError{Err: e, State: h.Limits(body)}
 }
+
+// addressAdvice goes with a 404 that speaks of nothing else: mostly the address lacks the version, or has it
+// twice.
+const addressAdvice = "check the base URL, and whether the version, such as /v1, belongs in it"
 
 // advised returns a sentence with advice after it.
 func advised(sentence, advice string) string {

@@ -206,3 +206,20 @@ func TestPostSendsTheKeyAndRefusesWhatIsNoSuccess(t *testing.T) {
 		}
 	}
 }
+
+// Servers that speak OpenAI's API have it below /v1, and whoever leaves that out of the address gets a 404 that
+// says nothing. One that says what was not found needs no advice.
+func TestAnAddressWithoutItsVersionIsExplained(t *testing.T) {
+	const advice = " (check the base URL, and whether the version, such as /v1, belongs in it)"
+	for body, want := range map[string]string{
+		"404 page not found\n":        "not found" + advice, // Ollama, and what is made with Go
+		`{"detail":"Not Found"}`:      "Not Found" + advice, // vLLM
+		"<html>404 Not Found</html>":  "not found" + advice,
+		`{"error":"no such adapter"}`: "no such adapter",
+		`{"error":{"message":"Invalid URL (POST /chat/completions)","type":"invalid_request_error"}}`: "Invalid URL (POST /chat/completions)",
+		`{"error":{"message":"not found","type":"invalid_request_error","code":"response_gone"}}`:     "not found",
+	} {
+		h := &kit.Head{Provider: "example", Status: http.StatusNotFound, Refusal: []byte(body)}
+		assert.Equal(t, want, fault.FailureOf(h.Fail(t.Context(), kit.Trouble{})).Message, body)
+	}
+}
