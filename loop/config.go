@@ -85,7 +85,8 @@ type Config struct {
 // DefaultDepth is how many runs may be nested without [Config].MaxDepth.
 const DefaultDepth = 4
 
-// Input is what one run is given: its prompt and what belongs to its request.
+// Input is what one run is given: Prompt, Attach, History, NewConversation, RequestID and Deadline, which
+// [engine.Input] explains.
 type Input = engine.Input
 
 // machine returns the config of the core for a run.
@@ -238,8 +239,8 @@ func (o *options) lacks(p *policy.Set) error {
 	return errors.Join(errs...)
 }
 
-// checkLadder reports what is wrong with the planner if it is a ladder, its models that the options do not have
-// among it. Another planner's names are known only when a failure asks it.
+// checkLadder reports what is wrong with the planner if it is a ladder, with the models that the options do
+// not have. The names of another planner are known only when a failure asks it.
 func (o *options) checkLadder() error {
 	ladder, ok := o.planner.(planner.Ladder)
 	if !ok {

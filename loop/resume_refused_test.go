@@ -213,3 +213,39 @@ func TestAnActionWithoutASessionIsRecordedToo(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, string(text), `"tried"`)
 }
+
+// A version that is deployed while a run waits names the slices that it may not add or leave out yet.
+func TestAnUnfinishedRunKeepsItsSlices(t *testing.T) {
+	cart, total := session.LogSlice[string]("cart"), session.StateSlice[int]("total")
+	store := &looptest.Store{}
+	open := func(slices ...session.Declared) *session.Session {
+		j, err := journal.Open(t.Context(), store, "order-42", journal.Settings{})
+		require.NoError(t, err)
+		t.Cleanup(func() { assert.NoError(t, j.Close()) })
+		s, err := session.New(session.Config{Journal: j, Slices: slices})
+		require.NoError(t, err)
+		return s
+	}
+	ctx, leave := context.WithCancelCause(t.Context())
+	leaves := loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
+		leave(loop.ErrSuspended)
+		return message.Reply{}, context.Canceled
+	})
+	s := open(cart)
+	_, err := fixture.Run(ctx, leaves, s, loop.Input{Prompt: "Go."}, loop.Config{})
+	require.ErrorIs(t, err, loop.ErrSuspended)
+	j, err := journal.Of(s)
+	require.NoError(t, err)
+	require.NoError(t, j.Close())
+	for want, slices := range map[string][]session.Declared{
+		`loop: the unfinished run in the journal has slices that the session does not declare so: slice "cart": unknown slice`: {total},
+		`loop: the unfinished run in the journal has no slice "total": leave it out until the run has ended`:                   {cart, total},
+	} {
+		s := open(slices...)
+		_, err := fixture.Resume(t.Context(), looptest.NewModel(), s, loop.Config{})
+		require.EqualError(t, err, want)
+		j, err := journal.Of(s)
+		require.NoError(t, err)
+		require.NoError(t, j.Close())
+	}
+}

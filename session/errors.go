@@ -10,7 +10,7 @@ import (
 // The errors of a session or state; use errors.Is.
 var (
 	// ErrBusy: a run holds the session.
-	ErrBusy = errors.New("the session is held by a run")
+	ErrBusy = errors.New("the session is held by a run: wait for its end, or speak to it with Session.Say")
 	// ErrReentrant: a reducer, or a function that is called during a change, changes the session in turn. It
 	// would wait for its own end. One that changes another session waits for that session instead; two
 	// reducers that change each other's sessions wait for ever.

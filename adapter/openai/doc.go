@@ -5,7 +5,7 @@
 //	client := sdk.NewClient(option.WithAPIKey(key))
 //	model, err := openai.New(client, chat.Config{Model: "gpt-4.1"})
 //	l, err := loop.New(model, loop.Config{Tools: tools})
-//	trip, err := loop.Generate[Itinerary](ctx, l, session, prompt)
+//	trip, err := loop.Generate[Itinerary](ctx, l, session, loop.Input{Prompt: "A weekend in Lisbon."})
 //
 // One call of Reply makes one request. The SDK's own retries are switched off; every other setting of the
 // client (key, base URL, headers, middleware, extra members by option.WithJSONSet) is kept. The chain of an

@@ -255,11 +255,14 @@ func (r *Runner) resume(now time.Time) error {
 		return err
 	}
 	if err := session.DriverOf(r.s).Replace(held.State.Session); err != nil {
-		return err
+		return fmt.Errorf("loop: the unfinished run in the journal has slices that the session does not declare so: %w", err)
 	}
-	if now, then := len(r.s.State().Slices()), len(held.State.Session.Slices()); now != then {
-		return fmt.Errorf("loop: the session declares %d slices, but %d in the journal: declare the same", now,
-			then)
+	then := held.State.Session.Slices()
+	for _, now := range r.s.State().Slices() {
+		if !slices.ContainsFunc(then, func(in session.Info) bool { return in.Name == now.Name }) {
+			return fmt.Errorf("loop: the unfinished run in the journal has no slice %q: leave it out until the run has "+
+				"ended", now.Name)
+		}
 	}
 	r.st, r.changed = new(held.State), r.offer.changed(&held.Header)
 	if err := r.keep(); err != nil {

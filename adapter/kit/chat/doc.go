@@ -3,7 +3,7 @@
 //
 //	model, err := chat.New(nil, chat.Config{Key: key, Model: "gpt-4.1"})
 //	l, err := loop.New(model, loop.Config{Tools: tools})
-//	trip, err := loop.Generate[Itinerary](ctx, l, session, prompt)
+//	trip, err := loop.Generate[Itinerary](ctx, l, session, loop.Input{Prompt: "A weekend in Lisbon."})
 //
 // One call of Reply makes one request. No environment variable is read. [Over] sends the requests by another
 // client: adapter/openai is that of OpenAI's SDK.
