@@ -36,7 +36,7 @@ The first line on standard output is the address to open. It holds a token of 12
 it every request is answered with status 403; the browser keeps it in a cookie. Only this machine is
 listened to. Another -listen is refused without a certificate, because the token would be sent in the clear;
 -insecure-listen does it all the same. Only requests with the name that is listened on are answered; -name
-gives it where -listen does not.
+gives it where -listen does not, or a proxy has another one.
 
 What has the form of a key or a password is left out of the pages; -show-secrets shows it, and the lines of
 journals as they are.
@@ -84,7 +84,7 @@ func (s *serve) until(ctx context.Context, e *env) error {
 	port := fmt.Sprint(listener.Addr().(*net.TCPAddr).Port)
 	token := console.NewToken()
 	settings := console.Settings{
-		Stores: stores, Token: token, Hosts: hostsOf(host, port),
+		Stores: stores, Token: token, Hosts: hostsOf(host, port, s.Name != ""),
 		Secure: s.Cert != "", ShowSecrets: s.ShowSecrets,
 	}
 	if len(limits) > 0 {
@@ -202,11 +202,12 @@ func isHost(name string) bool {
 	return net.ParseIP(name) != nil || strings.Trim(name, ".") != "" && !strings.ContainsFunc(name, isOther)
 }
 
-// hostsOf are the values of the header Host that are answered.
-func hostsOf(host, port string) []string {
+// hostsOf are the values of the header Host that are answered. A name that was given may be that of a proxy,
+// whose port is the usual one.
+func hostsOf(host, port string, given bool) []string {
 	hosts := []string{net.JoinHostPort(host, port)}
-	if port == "80" || port == "443" {
-		hosts = append(hosts, host)
+	if given || port == "80" || port == "443" {
+		hosts = append(hosts, strings.TrimSuffix(net.JoinHostPort(host, ""), ":"))
 	}
 	return hosts
 }

@@ -162,6 +162,14 @@ func TestWhereServeListens(t *testing.T) {
 	}
 }
 
+// Requests to a name that was given need no port: a proxy in front has another one, of which browsers say
+// nothing.
+func TestWhichHostsAreAnswered(t *testing.T) {
+	assert.Equal(t, []string{"127.0.0.1:8377"}, hostsOf("127.0.0.1", "8377", false))
+	assert.Equal(t, []string{"console.example.org:8377", "console.example.org"}, hostsOf("console.example.org", "8377", true))
+	assert.Equal(t, []string{"[::1]:80", "[::1]"}, hostsOf("::1", "80", false))
+}
+
 // certificate writes a certificate and its key, and returns their files.
 func certificate(t *testing.T) (cert, key string) {
 	t.Helper()

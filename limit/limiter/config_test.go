@@ -31,7 +31,7 @@ func busy(ctx context.Context, l *limiter.Limiter, made *atomic.Int64) {
 	}
 }
 
-// A limit that a deploy has changed holds for all processes as soon as the first of the new ones makes a call,
+// A limit that a deploy has changed holds for all processes as soon as one of the new ones makes a call,
 // though old ones still run, and though the store has the limit of the old ones.
 func TestTheLimitOfTheProcessThatWasMadeLastHolds(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -73,7 +73,7 @@ func Recorded(scope string, value []byte) (Status, error) {
 const sameStart = 1000
 
 // configure gives the scope the config of the process that was made last, and reports whether others must be
-// told. Then limits are learned anew. What waits, what is out, and what was granted of windows that stay, is kept.
+// told. Then limits are learned anew. What waits, is out, and was granted of windows that stay is kept.
 func (r *record) configure(c limit.Config, begun time.Time) bool {
 	if begun.UnixMilli() <= r.Begun+sameStart {
 		return false

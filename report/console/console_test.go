@@ -314,6 +314,7 @@ func TestANewLineIsTold(t *testing.T) {
 		r, err := client.Get(server.URL + name)
 		require.NoError(t, err)
 		assert.Equal(t, "text/event-stream", r.Header.Get("Content-Type"))
+		assert.Equal(t, "no", r.Header.Get("X-Accel-Buffering"), "nginx passes on what is told at once")
 		in := bufio.NewScanner(r.Body)
 		next := func() string {
 			for in.Scan() {

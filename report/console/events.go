@@ -52,6 +52,7 @@ func (c *Console) events(w http.ResponseWriter, r *http.Request) {
 	}
 	flush := http.NewResponseController(w)
 	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no") // of nginx, which would keep what is told until it has 4 KB
 	send := func(event string, data any) error {
 		text, err := json.Marshal(data)
 		if err != nil {
