@@ -216,6 +216,8 @@ func TestOpeningAJournalSaysWhatIsWrong(t *testing.T) {
 	_, err = journal.Open(t.Context(), journal.Dir(dir), theSession, journal.Settings{Sync: "often", OnError: "weep"})
 	require.ErrorContains(t, err, `sync: "often": must be`)
 	require.ErrorContains(t, err, `on_error: "weep": must be`)
+	require.EqualError(t, journal.Settings{Redact: &journal.Redaction{Key: []byte("short"), MaxBytes: -1}}.Validate(),
+		"redact: key: 5 bytes can be guessed: give 16 or more\nredact: max_bytes: -1: give 0 or more")
 }
 
 // A torn line is kept in a note, and the missing decision is written.

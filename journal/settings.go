@@ -3,6 +3,8 @@ package journal
 import (
 	"errors"
 	"fmt"
+
+	"github.com/retake-go/retake/internal/chain"
 )
 
 // Sync is when lines are made durable, so that they survive a loss of power. They always survive a killed
@@ -57,9 +59,7 @@ func (s Settings) Validate() error {
 		errs = append(errs, fmt.Errorf("on_error: %q: must be %s or %s", string(s.OnError), StopRun, GoOn))
 	}
 	if s.Redact != nil {
-		if err := s.Redact.Validate(); err != nil {
-			errs = append(errs, fmt.Errorf("redact: %w", err))
-		}
+		errs = append(errs, chain.At("redact", s.Redact.Validate()))
 	}
 	return errors.Join(errs...)
 }

@@ -1,10 +1,12 @@
-// Package chain looks for errors in the tree of what an error wraps. It is pure.
+// Package chain looks for errors in the tree of what an error wraps, and names the fields of joined ones. It is
+// pure.
 package chain
 
 import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 )
 
 // Bounded returns err, unless the tree of errors that it wraps is endless or has more than 256: then it
@@ -118,4 +120,19 @@ func walk(err error, match, stop func(error) bool, left *int) bool {
 		}
 	}
 	return false
+}
+
+// At puts the path of a field before each of the faults that err joins. Nil stays nil.
+func At(path string, err error) error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		errs := slices.Clone(joined.Unwrap())
+		for n := range errs {
+			errs[n] = At(path, errs[n])
+		}
+		return errors.Join(errs...)
+	}
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", path, err)
 }

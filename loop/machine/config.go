@@ -11,6 +11,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/chain"
 	"github.com/retake-go/retake/internal/prompt"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -95,10 +96,10 @@ type Compiled struct {
 func Compile(cfg *Config) (*Compiled, error) {
 	w := &compiled{}
 	if err := errors.Join(
-		prefix("system", template(&w.system, cfg.System, cfg.Vars)),
-		prefix("feedback", template(&w.feedback, cfg.Feedback, cfg.Vars)),
-		prefix("policy", cfg.Policy.Validate()),
-		prefix("limits", cfg.Limits.Validate()), checkConsult(cfg.Consult),
+		chain.At("system", template(&w.system, cfg.System, cfg.Vars)),
+		chain.At("feedback", template(&w.feedback, cfg.Feedback, cfg.Vars)),
+		chain.At("policy", cfg.Policy.Validate()),
+		chain.At("limits", cfg.Limits.Validate()), checkConsult(cfg.Consult),
 		canon.CheckID("request_id", cfg.RequestID), canon.CheckDeadline("deadline", cfg.Deadline),
 		cfg.checkActionID(), checkSeed(cfg.Seed),
 		checkBehaviours(cfg.Behaviours)); err != nil {
@@ -181,21 +182,6 @@ func template(to **prompt.Template, text string, vars map[string]json.RawMessage
 		*to, err = prompt.Parse(text, vars)
 	}
 	return err
-}
-
-// prefix puts a path before each of the faults that err joins.
-func prefix(path string, err error) error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		errs := slices.Clone(joined.Unwrap())
-		for n := range errs {
-			errs[n] = prefix(path, errs[n])
-		}
-		return errors.Join(errs...)
-	}
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", path, err)
 }
 
 // Behaviour names a change in what the core decides. A run keeps the behaviours it began with, so that older

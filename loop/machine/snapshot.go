@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/chain"
 	"github.com/retake-go/retake/internal/seq"
 	"github.com/retake-go/retake/loop/projection"
 	"github.com/retake-go/retake/message"
@@ -45,7 +46,7 @@ type stateJSON struct {
 func (st State) Snapshot() ([]byte, error) {
 	held, err := st.Session.Snapshot()
 	if err != nil {
-		return nil, prefix("session", err)
+		return nil, chain.At("session", err)
 	}
 	w := st.json()
 	w.Session, w.Transcript = held, st.Transcript()
@@ -139,7 +140,7 @@ func parse(data []byte) (s snapshot, err error) {
 // changed since, and more than 128 MiB. The digest is no signature: protect snapshots like journals.
 func Restore(data []byte) (State, error) {
 	st, err := restore(data)
-	return st, prefix("snapshot", err)
+	return st, chain.At("snapshot", err)
 }
 
 func restore(data []byte) (State, error) {
@@ -159,7 +160,7 @@ func restore(data []byte) (State, error) {
 	}
 	held, err := session.ParseState(w.Session)
 	if err != nil {
-		return State{}, prefix("session", err)
+		return State{}, chain.At("session", err)
 	}
 	if w.Config == nil {
 		return State{}, errors.New("config: missing: the state is of no run")
@@ -169,7 +170,7 @@ func restore(data []byte) (State, error) {
 	}
 	c, err := Compile(w.Config)
 	if err != nil {
-		return State{}, prefix("config", err)
+		return State{}, chain.At("config", err)
 	}
 	st := w.state(held, seq.Of(w.Transcript...), c.compiled)
 	st.Config.Deadline = st.Config.Deadline.UTC()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/internal/chain"
 	"github.com/retake-go/retake/policy"
 )
 
@@ -271,7 +272,7 @@ func (s *step) system() (string, error) {
 	}
 	at := s.positions()[0]
 	text, err := s.compiled.system.Prompt(view{s.State}, at.Attempt, at.MaxAttempts, s.Config.Limits)
-	return text, prefix("system", err)
+	return text, chain.At("system", err)
 }
 
 // view is a state as templates read it.
