@@ -117,6 +117,15 @@ func TestTokensAreCountedWhereverTheServerPutsThem(t *testing.T) {
 	outside := replyOf(t, overChat(chat.Config{Model: "m"}), false, `{"choices":[{"message":{"content":"4"},"finish_reason":"stop"}],`+
 		`"usage":{"prompt_tokens":20,"completion_tokens":9,"total_tokens":29,"completion_tokens_details":{"reasoning_tokens":94}}}`)
 	assert.Equal(t, message.Usage{InputTokens: 20, OutputTokens: 103, ReasoningTokens: 94, APICalls: 1}, outside.Usage, "outside of the total")
+	// Nor does what was read from the cache stand in the prompt everywhere: Grok behind OpenRouter
+	// (https://github.com/earendil-works/pi/issues/2048).
+	uncached := replyOf(t, overChat(chat.Config{Model: "m"}), false, `{"choices":[{"message":{"content":"4"},"finish_reason":"stop"}],`+
+		`"usage":{"prompt_tokens":20,"completion_tokens":9,"total_tokens":29,"prompt_tokens_details":{"cached_tokens":70}}}`)
+	assert.Equal(t, message.Usage{InputTokens: 90, OutputTokens: 9, CacheReadTokens: 70, APICalls: 1}, uncached.Usage, "outside of the prompt")
+	// Details that come alone, after the counts, are not of another whole.
+	inPieces := replyOf(t, overChat(chat.Config{Model: "m"}), true, streamOf(`{"choices":[{"delta":{"content":"4"},"finish_reason":"stop"}],"usage":{"prompt_tokens":90,"completion_tokens":99}}`,
+		`{"choices":[],"usage":{"prompt_tokens_details":{"cached_tokens":70},"completion_tokens_details":{"reasoning_tokens":94}}}`))
+	assert.Equal(t, message.Usage{InputTokens: 90, OutputTokens: 99, CacheReadTokens: 70, ReasoningTokens: 94, APICalls: 1}, inPieces.Usage, "in pieces")
 	other := replyOf(t, overChat(chat.Config{Model: "m"}), false, `{"choices":[{"message":{"content":"4"},"finish_reason":"stop"}],"usage":{"prompt_tokens":20,"completion_tokens":198,"total_tokens":623}}`)
 	assert.Equal(t, int64(198), other.Usage.OutputTokens, "a total of another's that nothing explains")
 	inChoice := replyOf(t, overChat(chat.Config{Model: "m"}), true, streamOf(`{"choices":[{"delta":{"content":"4"},"finish_reason":"stop","usage":{"prompt_tokens":19,"completion_tokens":13,"cached_tokens":12}}]}`))

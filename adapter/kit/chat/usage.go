@@ -3,6 +3,7 @@ package chat
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/retake-go/retake/adapter/kit"
@@ -21,8 +22,8 @@ var (
 )
 
 // usageOf converts the counts of both APIs. Input includes the cached tokens, and output the reasoning: xAI
-// counts that apart, so that only the total has it. Of Gemini nothing else tells it. Gateways leave it out of
-// the total, too (Vercel): then only a reasoning longer than the reply shows that it is no part of that.
+// counts that apart, so that only the total has it. Of Gemini nothing else tells it. Gateways leave either out
+// of the total, too: then only a part that is larger than the whole shows that it is none.
 func usageOf(raw json.RawMessage, model string) message.Usage {
 	u, _ := kit.ReadObject(raw)
 	in := []kit.Object{u.Object("prompt_tokens_details"), u.Object("input_tokens_details"), u}
@@ -36,10 +37,19 @@ func usageOf(raw json.RawMessage, model string) message.Usage {
 	if usage.ReasoningTokens == 0 && strings.Contains(model, "gemini") {
 		usage.ReasoningTokens = max(total-usage.Total(), 0)
 	}
-	if apart := usage.ReasoningTokens; apart > usage.OutputTokens || total == usage.Total()+apart {
-		usage.OutputTokens += usage.ReasoningTokens
+	thought, cached := usage.ReasoningTokens, usage.CacheReadTokens+usage.CacheWriteTokens
+	if total == usage.Total()+thought || thought > usage.OutputTokens && tells(u, outputs) {
+		usage = usage.Add(message.Usage{OutputTokens: thought})
+	}
+	if cached > usage.InputTokens && tells(u, inputs) {
+		usage = usage.Add(message.Usage{InputTokens: cached})
 	}
 	return usage
+}
+
+// tells reports whether one of some counts is told.
+func tells(u kit.Object, names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return u.Get(name) != nil })
 }
 
 // promptOf returns the length of the last prompt of a reply, where xAI tells it; 0 if it is all of the input.
