@@ -16,7 +16,7 @@ func (at *spot) compile(rules []*rule, around reflect.Type) ([]*rule, error) {
 	if err := at.usable(rules); err != nil {
 		return nil, err
 	}
-	rules = slices.Clone(rules)
+	rules = at.withoutIdle(rules)
 	for n, of := range rules {
 		r := new(rule)
 		*r, rules[n] = *of, r
@@ -27,6 +27,17 @@ func (at *spot) compile(rules []*rule, around reflect.Type) ([]*rule, error) {
 		r.name, r.said = r.nameIn(at.class), r.phrase(at, around)
 	}
 	return rules, nil
+}
+
+// withoutIdle are the rules without those, such as omitempty, that have nothing to let pass: the rule `required`
+// before them has refused the empty value.
+func (at *spot) withoutIdle(rules []*rule) []*rule {
+	rules = slices.Clone(rules)
+	after := slices.IndexFunc(rules, func(r *rule) bool { return r.tag == "required" }) + 1
+	if after == 0 || at.pointer || at.class == classList || at.class == classMap {
+		return rules
+	}
+	return append(rules[:after], slices.DeleteFunc(rules[after:], (*rule).omits)...)
 }
 
 // keywords says a rule exactly, where JSON Schema can. Of a group it must say each; one of values is a list of
