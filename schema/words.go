@@ -48,7 +48,13 @@ func (at *spot) decoderPhrase() string {
 	case at.class == classFloat: // of 32 bits
 		return "a number from -3.4e38 to 3.4e38"
 	}
-	return "a value that reads as " + at.typ.Name()
+	said := "a value that reads as " + at.typ.Name()
+	for _, r := range at.rules {
+		if !r.omits() && r.tag != "required" {
+			said += ", " + r.said
+		}
+	}
+	return said
 }
 
 // nameIn is the name of a rule in an issue: the JSON Schema keyword where there is one, so that the same
