@@ -134,6 +134,8 @@ func checkKeyword(part, of, items string) error {
 	isText := name == "pattern" || name == "format" || name == "uniqueItems"
 	isNumber := of == "integer" || of == "number"
 	switch {
+	case strings.Contains(value, " description="):
+		return fmt.Errorf("jsonschema tag: %q has no comma before description=: write one", part)
 	case name == "type" && of == "" && kindsOf[value] == 0:
 		return fmt.Errorf("jsonschema tag: %q is no type of JSON", part)
 	case name == "type" && of != "" && value != of:

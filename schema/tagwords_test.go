@@ -67,6 +67,12 @@ func TestAConstraintOfATagThatWouldBeLostIsAnError(t *testing.T) {
 	}
 	{
 		type In struct {
+			A string `json:"a" jsonschema:"enum=asc,enum=desc description=The order"`
+		}
+		lost[In](t, `schema: In.A: jsonschema tag: "enum=desc description=The order" has no comma before description=: write one`)
+	}
+	{
+		type In struct {
 			A string `json:"a" jsonschema:"pattern=^[a-z]{1,3}$"`
 		}
 		lost[In](t, `schema: In.A: jsonschema tag: "3}$" after pattern=^[a-z]{1 is no keyword: write a comma in a value as \\, and a text after description=`)
