@@ -142,7 +142,7 @@ func (at *spot) suits(r *rule) error {
 			return err
 		}
 	}
-	if r.row.forStrings() && !at.alwaysHolds(r) && at.typ.Kind() != reflect.String {
+	if r.row.forStrings() && !at.alwaysHolds(r) && at.typ.Kind() != reflect.String && !at.isSpelled(r) {
 		return fmt.Errorf("validate rule %q needs a string, not %s", r.text, at.typ)
 	}
 	if r.how == "in" && !r.negated && at.class == classFloat {
@@ -154,6 +154,12 @@ func (at *spot) suits(r *rule) error {
 		return fmt.Errorf("validate rule %q needs a parameter: write %s=…", r.text, r.tag)
 	}
 	return nil
+}
+
+// isSpelled reports whether the validator asks a rule about the String of a value: those of UUIDs and ULIDs.
+func (at *spot) isSpelled(r *rule) bool {
+	isID := strings.HasPrefix(r.tag, "uuid") || r.tag == "ulid"
+	return isID && at.typ.Implements(reflect.TypeFor[fmt.Stringer]())
 }
 
 // alwaysHolds reports whether a rule, or one of a group, is that a value is of the kind that it has.

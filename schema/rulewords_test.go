@@ -110,6 +110,16 @@ type spoken string
 
 func (s *spoken) UnmarshalJSON(b []byte) error { return json.Unmarshal(b, (*string)(s)) }
 
+// badge holds a UUID as modules of them do, whose String the validator reads.
+type badge [36]byte
+
+func (b badge) String() string { return string(b[:]) }
+
+func (b *badge) UnmarshalText(text []byte) error {
+	copy(b[:], text)
+	return nil
+}
+
 func TestWordsFitTheGoType(t *testing.T) {
 	for _, test := range []struct {
 		of               reflect.Type
@@ -132,6 +142,7 @@ func TestWordsFitTheGoType(t *testing.T) {
 		{reflect.TypeFor[string](), "eq=a|eq=b", `"c"`, `f: expected one of "a", "b", got string [enum schema]`},
 		{reflect.TypeFor[string](), "excludes= ", `"a b"`, `f: expected a string not matching " ", got string [not schema]`},
 		{reflect.TypeFor[string](), "endswith= end", `"a"`, `f: expected a string matching " end$", got string [pattern schema]`},
+		{reflect.TypeFor[badge](), "required,uuid4", `"b7e2c0f6-3a4e-1f0e-9c37-2d1f1c8f5a11"`, "f: expected a UUID of version 4, got string [pattern rules]"},
 		{reflect.TypeFor[[]int](), "ne=1", `[1]`, "f: expected anything but exactly 1 item, got array [not schema]"},
 		{reflect.TypeFor[map[string]int](), "ne=2", `{"a":1,"b":2}`, "f: expected anything but exactly 2 members, got object [not schema]"},
 		{reflect.TypeFor[*big.Int](), "required", `null`, "f: expected anything but null, got null [not schema]"},
