@@ -61,9 +61,13 @@ func (b *builder) member(path string, v variant, f field, said *jsonschema.Schem
 	if err != nil {
 		return nil, nil, fmt.Errorf("schema: %s: %w", path, err)
 	}
+	mayBeNull := (tag.nullable || at.pointer) && !(checked && f.rules.requires())
 	if said != nil {
 		if tag.nullable && len(said.OneOf) > 0 {
 			said = saidOver(said.OneOf[0]) // the library tells null as the other alternative
+		}
+		if mayBeNull && len(said.Enum) > 0 {
+			said.Enum = append(said.Enum, nil)
 		}
 		said.Title, said.Description = tag.title, cmp.Or(tag.description, said.Description)
 		annotate(node, said)
@@ -74,7 +78,7 @@ func (b *builder) member(path string, v variant, f field, said *jsonschema.Schem
 	case tag.typ != "":
 		node.Type = tag.typ
 	}
-	if tag.nullable && !(checked && f.rules.requires()) {
+	if tag.nullable && mayBeNull {
 		node, at.null = nullable(node), true
 	}
 	if err := contradiction(node); err != nil {

@@ -235,3 +235,25 @@ func TestNullStandsWhereATagSaysSo(t *testing.T) {
 		`i: expected one of "red", null, got integer`,
 	}, told)
 }
+
+// A pointer may be null, also where a tag lists its values.
+func TestAListOfValuesLeavesAPointerNull(t *testing.T) {
+	type In struct {
+		A *string  `json:"a" jsonschema:"enum=red,enum=blue,default=red"`
+		B *int     `json:"b" jsonschema:"enum=1,enum=2" validate:"omitempty,oneof=1 2"`
+		C *lenient `json:"c" jsonschema:"type=string,enum=x"`
+		D *string  `json:"d" jsonschema:"enum=red" validate:"required"`
+		E *string  `json:"e" jsonschema:"enum=red,nullable" validate:"omitempty,oneof=red"`
+	}
+	s, err := schema.For[In]()
+	require.NoError(t, err)
+	assert.Contains(t, string(s.Schema().JSON()), `"e":{"enum":["red",null],"type":["string","null"]}`)
+	assert.Contains(t, string(s.Schema().JSON()), `"b":{"enum":[1,2,null],"type":["integer","null"]}`)
+	_, issues := s.Decode([]byte(`{"a":null,"b":null,"c":null,"d":"red"}`))
+	assert.Empty(t, issues)
+	_, issues = s.Decode([]byte(`{"a":"x","b":3,"c":"y","d":null}`))
+	assert.Equal(t, []string{
+		`a: expected one of "red", "blue", null, got string`, "b: expected one of 1, 2, null, got integer",
+		`c: expected one of "x", null, got string`, `d: expected "red", got null`,
+	}, told(issues))
+}
