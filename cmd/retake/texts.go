@@ -83,20 +83,19 @@ func (t *texts) each(e *env, r reader) error {
 }
 
 // one reads one input, as the text or the journal that it is.
-func (t *texts) one(e *env, p place, r reader) error {
-	if p.session != "" {
-		in, err := e.open(p)
-		if err != nil {
-			return err
-		}
-		return errors.Join(t.journal(e, p, in, r), in.Close())
-	}
-	text, err := e.text(p)
+func (t *texts) one(e *env, p place, r reader) (err error) {
+	f, err := e.open(p)
 	if err != nil {
 		return err
 	}
-	if isJournal(text) {
-		return t.journal(e, p, bytes.NewReader(text), r)
+	defer func() { err = errors.Join(err, f.Close()) }()
+	in, found := findJournal(f)
+	if found || p.session != "" {
+		return t.journal(e, p, in, r)
+	}
+	text, err := readText(p, in)
+	if err != nil {
+		return err
 	}
 	if err = r.text(p.String(), text); err == nil || errors.Is(err, errNotOK) {
 		return err
@@ -104,10 +103,12 @@ func (t *texts) one(e *env, p place, r reader) error {
 	return fmt.Errorf("%s: %w", p.inErrors(), err)
 }
 
-// isJournal reports whether a text is a journal, by its first record. One that is sealed is a journal, too.
-func isJournal(text []byte) bool {
-	rec, err := journal.NewReader(bytes.NewReader(text)).Next()
-	return err == nil && rec.Header != nil || errors.Is(err, journal.ErrSealed)
+// findJournal reports whether an input is a journal, by its first record, and returns all of it. One that is
+// sealed is a journal, too.
+func findJournal(in io.Reader) (all io.Reader, found bool) {
+	var seen bytes.Buffer
+	rec, err := journal.NewReader(io.TeeReader(in, &seen)).Next()
+	return io.MultiReader(&seen, in), err == nil && rec.Header != nil || errors.Is(err, journal.ErrSealed)
 }
 
 // journal uses the events of a journal. The error is errNotOK if that is all that went wrong.
@@ -137,14 +138,9 @@ func (t *texts) journal(e *env, p place, in io.Reader, r reader) (refused error)
 	return refused
 }
 
-// text reads a file, or standard input.
-func (e *env) text(p place) ([]byte, error) {
-	f, err := e.open(p)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := readAll(p.inErrors(), f)
+// readText reads a text whole.
+func readText(p place, in io.Reader) ([]byte, error) {
+	text, err := readAll(p.inErrors(), in)
 	return bytes.TrimPrefix(text, []byte("\ufeff")), err
 }
 

@@ -161,13 +161,19 @@ func (t *tune) questions(e *env) (text []byte, found bool, err error) {
 	if len(asked) != 1 || asked[0].session != "" || isDatabase(t.Corpus) {
 		return nil, false, nil
 	}
-	if text, err = e.text(asked[0]); err != nil || isJournal(text) {
-		if asked[0].once() { // its text is read again from here
-			e.in, t.places = bytes.NewReader(text), []place{{path: standardInput}}
-		}
+	f, err := e.open(asked[0])
+	if err != nil {
 		return nil, false, err
 	}
-	return text, true, nil
+	in, isJournal := findJournal(f)
+	switch {
+	case !isJournal:
+		text, err = readText(asked[0], in)
+	case asked[0].once(): // it is read on from here
+		e.in, t.places = in, []place{{path: standardInput}}
+		return nil, false, nil
+	}
+	return text, !isJournal, errors.Join(err, f.Close())
 }
 
 // play plays the questions of a corpus.
@@ -200,10 +206,10 @@ func (t *tune) play(e *env, text []byte, all []*candidate) error {
 func (t *tune) ask(e *env, all []*candidate) (bad int, err error) {
 	t.places = e.outermost(t.places)
 	work := func(in io.Reader, key []byte) (outlooks []journal.Outlook, err error) {
-		text, err := readAll("the journal", in)
+		text, err := io.ReadAll(in) // once for all policies: a pipe cannot be read again
 		for n := 0; err == nil && n < len(all); n++ {
 			var o journal.Outlook
-			o, err = journal.WhatIf{Policy: &all[n].set, Key: key}.Run(strings.NewReader(string(text)))
+			o, err = journal.WhatIf{Policy: &all[n].set, Key: key}.Run(bytes.NewReader(text))
 			outlooks = append(outlooks, o)
 		}
 		return outlooks, err
