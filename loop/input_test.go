@@ -80,7 +80,7 @@ func TestAnInvalidInputIsRefusedWhole(t *testing.T) {
 	require.NoError(t, err)
 	in := loop.Input{
 		Prompt: "Hi.", RequestID: "a\nb", Attach: []message.Part{{Kind: "smell"}},
-		History: []message.Message{{Role: "model"}},
+		History: []message.Message{{Role: "model"}, {Role: message.User, Parts: []message.Part{{Kind: "smell"}}}, {}},
 	}
 	s := newSession(t)
 	for name, take := range map[string]func() error{
@@ -90,7 +90,9 @@ func TestAnInvalidInputIsRefusedWhole(t *testing.T) {
 		"await":    func() error { _, err := pool.Await(t.Context(), s, in); return err },
 	} {
 		err := take()
-		for _, says := range []string{"loop: input: request_id: ", "attach[0].kind: ", "history[0].role: "} {
+		for _, says := range []string{
+			"loop: input: request_id: ", "attach[0].kind: ", "history[0].role: ", "history[1].parts[0].kind: ", "history[2].role: ",
+		} {
 			assert.ErrorContains(t, err, says, name)
 		}
 	}

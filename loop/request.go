@@ -36,8 +36,8 @@ func (p *process) makePrompt(m *machine.ModelCall) ([]machine.Effect, error) {
 		return nil, &promptError{err}
 	}
 	add := message.Clone(talk.Printable(made.add))
-	if err := talk.Validate(add); err != nil {
-		return nil, fmt.Errorf("making the prompt: messages%w", err)
+	if err := talk.Validate("making the prompt: messages", add); err != nil {
+		return nil, err
 	}
 	return p.runner.Step(machine.Event{
 		Kind: machine.Prompted, At: p.now(), System: canon.UTF8(made.system), Messages: add,

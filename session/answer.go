@@ -26,8 +26,8 @@ var ErrNoCall = errors.New("no call waits for this result")
 // nothing is added.
 func (s *Session) Answer(results ...message.Message) error {
 	results = talk.Printable(results)
-	if err := talk.Validate(results); err != nil {
-		return fmt.Errorf("session: results%w", err)
+	if err := talk.Validate("session: results", results); err != nil {
+		return err
 	}
 	if err := s.lock(); err != nil {
 		return err

@@ -95,7 +95,7 @@ func ParseContents(data []byte) (c Contents, err error) {
 	if err != nil {
 		return c, err
 	}
-	if err := talk.Validate(w.Conversation); err != nil {
+	if err := talk.Validate("", w.Conversation); err != nil {
 		return c, badSnapshot("conversation", "must be messages", err)
 	}
 	if !w.Kept.Fits(len(w.Conversation)) {

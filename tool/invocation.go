@@ -126,8 +126,8 @@ func Emit[E any](ctx context.Context, name string, e E) error {
 // that says [Fail] follow its text; those of any other failed call are dropped. It may be called concurrently
 // while the tool runs. Errors: [ErrNoCall], [ErrReturned], a part that cannot be.
 func Attach(ctx context.Context, parts ...message.Part) error {
-	if err := talk.ValidateParts(parts); err != nil {
-		return fmt.Errorf("attach: parts%w", err)
+	if err := talk.ValidateParts("attach: parts", parts); err != nil {
+		return err
 	}
 	r := recorderOf(ctx)
 	return r.whileOpen(func() { r.parts = append(r.parts, parts...) })

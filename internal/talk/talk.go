@@ -1,6 +1,7 @@
 package talk
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -26,26 +27,36 @@ func same(m, o *message.Message) bool {
 		m.IsError == o.IsError && m.Opaque == o.Opaque
 }
 
-// Validate reports the first message of a conversation that has no role, or an invalid part, and its index.
-// It returns nil if all are valid.
-func Validate(said []message.Message) error {
+// mostFaults is the number of faults after which no further message is looked at.
+const mostFaults = 100
+
+// Validate reports the messages of a conversation that have no role or an invalid part, each by its place in
+// the conversation, of which at is the name. It returns nil if all are valid.
+func Validate(at string, said []message.Message) error {
+	var errs []error
 	for n, m := range said {
 		if !slices.Contains([]message.Role{message.System, message.User, message.Assistant, message.Tool}, m.Role) {
-			return fmt.Errorf("[%d].role: must be system, user, assistant or tool, got %q", n, m.Role)
+			errs = append(errs, fmt.Errorf("%s[%d].role: must be system, user, assistant or tool, got %q", at, n, m.Role))
 		}
-		if err := ValidateParts(m.Parts); err != nil {
-			return fmt.Errorf("[%d].parts%w", n, err)
+		for k, p := range m.Parts {
+			if err := p.Validate(); err != nil {
+				errs = append(errs, fmt.Errorf("%s[%d].parts[%d].%w", at, n, k, err))
+			}
+		}
+		if len(errs) >= mostFaults {
+			break
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
-// ValidateParts reports the first invalid part of a list and its index. It returns nil if all are valid.
-func ValidateParts(parts []message.Part) error {
+// ValidateParts reports the invalid parts of a list, each by its place in it. It returns nil if all are valid.
+func ValidateParts(at string, parts []message.Part) error {
+	var errs []error
 	for n, p := range parts {
 		if err := p.Validate(); err != nil {
-			return fmt.Errorf("[%d].%w", n, err)
+			errs = append(errs, fmt.Errorf("%s[%d].%w", at, n, err))
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }

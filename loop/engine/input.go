@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/chain"
 	"github.com/retake-go/retake/internal/talk"
 	"github.com/retake-go/retake/loop/projection"
 	"github.com/retake-go/retake/message"
@@ -38,16 +39,10 @@ type Input struct {
 
 // Validate reports everything that is wrong with the input, each fault with its field.
 func (in *Input) Validate() error {
-	at := func(place string, err error) error {
-		if err == nil {
-			return nil
-		}
-		return fmt.Errorf("%s%w", place, err)
-	}
 	return errors.Join(
 		canon.CheckID("request_id", in.RequestID), canon.CheckDeadline("deadline", in.Deadline),
-		at("attach", talk.ValidateParts(in.Attach)), at("history", talk.Validate(in.History)),
-		at("history: ", session.Unanswered(in.History)),
+		talk.ValidateParts("attach", in.Attach), talk.Validate("history", in.History),
+		chain.At("history", session.Unanswered(in.History)),
 	)
 }
 
