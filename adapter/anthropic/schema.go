@@ -120,8 +120,8 @@ func (s *subset) shape(list kit.Object) {
 		}
 	}
 	bare := slices.ContainsFunc(list.Items("allOf"), func(item json.RawMessage) bool {
-		within, _ := kit.ReadObject(item)
-		return within.Get("$ref") != nil
+		within, _ := kit.ReadObject(item) // two objects without further members would exclude each other
+		return within.Get("$ref") != nil || within.Get("properties") != nil || kit.Accepts(within, "object")
 	})
 	open := kit.Accepts(list, "object") && list.Get("properties") == nil &&
 		list.Get("additionalProperties") == nil

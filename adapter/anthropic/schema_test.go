@@ -58,6 +58,7 @@ func TestOutputSchemas(t *testing.T) {
 		"conditions":           {`{"type":"object","properties":{"a":{"type":"string"}},"if":{},"then":{}}`, ""},
 		"a list in an enum":    {`{"type":"object","properties":{"a":{"enum":[["x"]]}}}`, ""},
 		"an object as const":   {`{"type":"object","properties":{"a":{"const":{}}}}`, ""},
+		"objects in allOf":     {`{"type":"object","properties":{"a":{"allOf":[{"type":"object","properties":{"x":{"type":"string"}}},{"type":"object","properties":{"y":{"type":"string"}}}]}}}`, ""},
 		"a reference in allOf": {`{"type":"object","properties":{"a":{"allOf":[{"$ref":"#/$defs/A"}]}},"$defs":{"A":{"type":"string"}}}`, ""},
 		"two alternatives":     {`{"type":"object","properties":{"a":{"anyOf":[{"type":"string"}],"oneOf":[{"type":"string"}]}}}`, ""},
 		"a list of itself":     {`{"type":"object","properties":{"a":{"$ref":"#/$defs/A"}},"$defs":{"A":{"type":"array","items":{"$ref":"#/$defs/A"}}}}`, ""},

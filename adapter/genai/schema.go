@@ -26,8 +26,8 @@ func narrow(raw json.RawMessage) json.RawMessage {
 	return out
 }
 
-// check drops the values of an enum that the API refuses, gives definitions their new place, and turns an
-// allOf of one schema into an anyOf.
+// check drops null from an enum and says one with other values that the API refuses, gives definitions their
+// new place, and turns an allOf of one schema into an anyOf.
 func check(m *kit.Member) kit.Treatment {
 	switch m.Name {
 	case "allOf":
@@ -36,12 +36,12 @@ func check(m *kit.Member) kit.Treatment {
 		}
 		return kit.Say
 	case "enum":
-		kept := slices.DeleteFunc(kit.Items(m.Value), func(v json.RawMessage) bool { return !isScalar(v) })
-		m.Value = kit.List(kept...)
-		if len(kept) > 0 {
-			return kit.Keep
+		kept := slices.DeleteFunc(kit.Items(m.Value), func(v json.RawMessage) bool { return string(v) == "null" })
+		if len(kept) == 0 || !isScalar(kept) {
+			return kit.Say
 		}
-		return kit.Drop
+		m.Value = kit.List(kept...)
+		return kit.Keep
 	}
 	ref, isText := kit.ReadText(m.Value)
 	if !isText {
@@ -51,13 +51,19 @@ func check(m *kit.Member) kit.Treatment {
 	return kit.Keep
 }
 
-// isScalar reports whether a value is a string or a number, the only values that the API accepts in an enum.
-func isScalar(v json.RawMessage) bool {
-	return len(v) > 0 && (v[0] == '"' || v[0] == '-' || v[0] >= '0' && v[0] <= '9')
+// isScalar reports whether all values are strings and numbers, the only ones that the API accepts in an enum.
+func isScalar(values []json.RawMessage) bool {
+	return !slices.ContainsFunc(values, func(v json.RawMessage) bool {
+		return v[0] != '"' && v[0] != '-' && (v[0] < '0' || v[0] > '9')
+	})
 }
 
-// alone separates a reference from the keywords beside it: the API accepts none there.
+// alone separates a reference from the keywords beside it: the API accepts none there. Where the names of
+// members are only said, it does not forbid others.
 func alone(o kit.Object, convert func(kit.Object) kit.Object) kit.Object {
+	if o.Get("patternProperties") != nil {
+		o = o.Without("additionalProperties")
+	}
 	o = convert(o)
 	ref := o.Get("$ref")
 	beside := slices.ContainsFunc(o, func(m kit.Member) bool { return !strings.HasPrefix(m.Name, "$") })
