@@ -28,8 +28,11 @@ const (
 	// Plain keeps a pattern that all servers read, and says another. OpenAI reads patterns as Python does, and
 	// llama.cpp reads none with escapes or without ^ and $ around it. They refuse requests with others.
 	Plain Treatment = "plain"
-	// Open is for schemas that are no objects: they become {}, which accepts anything.
-	Open Treatment = "open"
+	// Open is for schemas that are no objects: they become {}, which accepts anything. OpenInWords also has all
+	// schemas within that are {} say so in a description, and so the items beside prefixItems, which llama.cpp
+	// reads alone: {} is an object to it.
+	Open        Treatment = "open"
+	OpenInWords Treatment = "open in words"
 	// Refuse means that nothing can stand for it: the schema cannot be sent.
 	Refuse Treatment = "refuse"
 )
@@ -75,9 +78,10 @@ var treatments = func() map[string][7]Treatment {
 	const (
 		k, d, s, n, x    = Keep, Drop, Say, Nest, Refuse
 		a, f, e, c, o, p = NestAsAnyOf, NestAsDefs, AsEnum, Check, Open, Plain
+		w                = OpenInWords
 	)
 	all := byWord(map[string][7]Treatment{
-		NoObject:   {o, x, x, x, o, o, o},
+		NoObject:   {w, x, x, x, o, o, w},
 		Extensions: {k, x, x, d, d, k, k},
 
 		"type required title description": {k, k, k, k, k, k, k},
@@ -171,7 +175,7 @@ type walk struct {
 
 func (w *walk) schema(doc json.RawMessage) json.RawMessage {
 	schema, ok := ReadObject(doc)
-	ok = ok || w.To[NoObject] == Open
+	ok = ok || w.opens()
 	if !ok || w.depth > deepest {
 		return w.noObject(doc)
 	}
@@ -185,13 +189,30 @@ func (w *walk) schema(doc json.RawMessage) json.RawMessage {
 
 // noObject converts what stands where a schema should be an object.
 func (w *walk) noObject(doc json.RawMessage) json.RawMessage {
-	switch w.To[NoObject] {
-	case Refuse:
+	if w.To[NoObject] == Refuse {
 		w.refused = true
-	case Open:
+	}
+	if w.opens() {
 		return json.RawMessage("{}")
 	}
 	return doc
+}
+
+func (w *walk) opens() bool { return w.To[NoObject] == Open || w.To[NoObject] == OpenInWords }
+
+// anything is a schema for any value.
+var anything = Object{TextField("description", "Any value.")}
+
+// inWords has a converted schema say that anything goes.
+func (w *walk) inWords(o Object) Object {
+	switch {
+	case w.To[NoObject] != OpenInWords:
+	case len(o) == 0 && w.depth > 1:
+		return anything
+	case o.Get("prefixItems") != nil && o.Get("items") != nil:
+		return o.With("items", anything.JSON())
+	}
+	return o
 }
 
 // current says what drafts before 2020-12 say in other words as that draft does, the only one that APIs read.
@@ -245,7 +266,7 @@ func (w *walk) convert(from Object) Object {
 		rules := strings.TrimLeft(out.Text("description")+" ("+strings.Join(said, ", ")+")", " ")
 		out = out.With("description", Quote(rules))
 	}
-	return out
+	return w.inWords(out)
 }
 
 // keyword converts the value of a keyword and returns whether it is kept, said or dropped.
@@ -302,7 +323,7 @@ func (w *walk) nest(m *Member) Treatment {
 		m.Value = List(list...)
 	case schemasByNames[m.Name], listOfSchemas[m.Name]: // it is not what it should be
 		w.noObject(m.Value)
-		if w.To[NoObject] == Open {
+		if w.opens() {
 			return Drop
 		}
 	case isObject, !closes[m.Name]:

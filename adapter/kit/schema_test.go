@@ -17,7 +17,7 @@ func TestASchemaInEveryDialect(t *testing.T) {
 		to   kit.Dialect
 		want string
 	}{
-		"openai": {kit.OpenAI(), strings.Replace(doc, "true", "{}", 1)},
+		"openai": {kit.OpenAI(), strings.Replace(doc, "true", `{"description":"Any value."}`, 1)},
 		"strict": {kit.Strict(), ""},
 		"gemini": {kit.Gemini(), `{"type":"object","properties":{"a":{"type":"string","description":"A. (minLength 2)"},"b":{"oneOf":[{"enum":[1]},{}]}},"additionalProperties":false}`},
 		"tools":  {kit.OllamaTools(), `{"type":"object","properties":{"a":{"type":"string","description":"A.","minLength":2,"x-unit":"m"},"b":{"anyOf":[{"enum":[1]},{}]}},"additionalProperties":false}`},
@@ -34,6 +34,8 @@ func TestASchemaInEveryDialect(t *testing.T) {
 
 func TestEachSchemaIsConvertedOnce(t *testing.T) {
 	doc := `{"properties":{"a":{"items":{}},"b":true},"anyOf":[{"not":{}},7],"$defs":{"c":{}},"items":[{"title":"old"}],"enum":[{"properties":{}}]}`
+	nested := kit.OpenAI()
+	nested[kit.NoObject] = kit.Open
 	depth := 0
 	mark := func(o kit.Object, convert func(kit.Object) kit.Object) kit.Object {
 		at := depth
@@ -42,26 +44,26 @@ func TestEachSchemaIsConvertedOnce(t *testing.T) {
 		depth--
 		return append(o, kit.Field("depth", kit.List(append(kit.Items(o.Get("depth")), json.RawMessage{byte('0' + at)})...)))
 	}
-	all := kit.Downgrade{To: kit.OpenAI(), Each: mark}
+	all := kit.Downgrade{To: nested, Each: mark}
 	sent, ok := all.Schema(json.RawMessage(doc))
 	assert.True(t, ok)
 	assert.JSONEq(t, `{"properties":{"a":{"items":{"depth":[2]},"depth":[1]},"b":{"depth":[1]}},"anyOf":[{"not":{"depth":[2]},"depth":[1]},{"depth":[1]}],
 		"$defs":{"c":{"depth":[1]}},"prefixItems":[{"title":"old","depth":[1]}],"enum":[{"properties":{}}],"depth":[0]}`, string(sent))
 	deep := strings.Repeat(`{"items":`, 200) + "{}" + strings.Repeat("}", 200)
-	sent, _ = kit.Downgrade{To: kit.OpenAI(), Each: mark}.Schema(json.RawMessage(deep))
+	sent, _ = kit.Downgrade{To: nested, Each: mark}.Schema(json.RawMessage(deep))
 	assert.Equal(t, 101, strings.Count(string(sent), "depth"), "what lies deeper is left as it is")
 }
 
 // Servers check a schema against Draft 2020-12, whatever its own is.
 func TestOlderDraftsAreSaidInTheWordsOfTheCurrentOne(t *testing.T) {
 	for from, want := range map[string]string{
-		`{"items":[{"type":"string"},true],"additionalItems":false}`:                             `{"prefixItems":[{"type":"string"},{}],"items":{}}`,
+		`{"items":[{"type":"string"},true],"additionalItems":false}`:                             `{"prefixItems":[{"type":"string"},{"description":"Any value."}],"items":{"description":"Any value."}}`,
 		`{"items":[{"minimum":0,"exclusiveMinimum":true}]}`:                                      `{"prefixItems":[{"exclusiveMinimum":0}]}`,
 		`{"minimum":0,"exclusiveMinimum":false,"maximum":9,"exclusiveMaximum":true,"title":"T"}`: `{"minimum":0,"title":"T","exclusiveMaximum":9}`,
 		`{"exclusiveMinimum":true}`:                                                              `{}`,
 		`{"items":{"type":"string"}}`:                                                            `{"items":{"type":"string"}}`,
 		`{"minimum":1,"exclusiveMinimum":0.5}`:                                                   `{"minimum":1,"exclusiveMinimum":0.5}`,
-		`{"unevaluatedProperties":false,"additionalProperties":true,"not":false}`:                `{"unevaluatedProperties":false,"additionalProperties":true,"not":{}}`,
+		`{"unevaluatedProperties":false,"additionalProperties":true}`:                            `{"unevaluatedProperties":false,"additionalProperties":true}`,
 	} {
 		sent, ok := kit.Downgrade{To: kit.OpenAI()}.Schema(json.RawMessage(from))
 		assert.True(t, ok)

@@ -46,7 +46,20 @@ func TestReferencesThatStandForAGreatManyAreBounded(t *testing.T) {
 func TestPatternsThatTheGrammarRefusesAreSaid(t *testing.T) {
 	got := formatSchema([]byte(`{"properties":{"a":{"pattern":"^R-"},"b":{"pattern":"^R$"},"c":{"pattern":"^(?!R)(?:S|T)$"},"pattern":{"enum":["x",null,1.50]}},"anyOf":[{"pattern":"x"},true]}`))
 	assert.Equal(t, `{"properties":{"a":{"description":"(pattern \"^R-\")"},"b":{"pattern":"^R$"},"c":{"description":"(pattern \"^(?!R)(?:S|T)$\")"},`+
-		`"pattern":{"enum":["x",null,1.50]}},"anyOf":[{"description":"(pattern \"x\")"},{}]}`, string(got))
+		`"pattern":{"enum":["x",null,1.50]}},"anyOf":[{"description":"(pattern \"x\")"},{"description":"Any value."}]}`, string(got))
+}
+
+// The server's grammar reads {} as an object, items and not prefixItems where both stand, and no true and false.
+func TestTheGrammarHasWordsForWhatMayBeAnything(t *testing.T) {
+	for from, want := range map[string]string{
+		`{"properties":{"a":{},"b":true}}`:                                        `{"properties":{"a":{"description":"Any value."},"b":{"description":"Any value."}}}`,
+		`{"prefixItems":[{"type":"string"}],"items":false}`:                       `{"prefixItems":[{"type":"string"}],"items":{"description":"Any value."}}`,
+		`{"items":[{"type":"string"}],"additionalItems":{"type":"boolean"}}`:      `{"prefixItems":[{"type":"string"}],"items":{"description":"Any value."}}`,
+		`{"prefixItems":[{"type":"string"}],"minItems":1,"additionalItems":true}`: `{"prefixItems":[{"type":"string"}],"minItems":1,"additionalItems":{"description":"Any value."}}`,
+		`{"type":"object","additionalProperties":false}`:                          `{"type":"object","additionalProperties":false}`,
+	} {
+		assert.Equal(t, want, string(formatSchema([]byte(from))), from)
+	}
 }
 
 // serverTool is the part of a tool's schema that the server reads. It refuses anything else with status

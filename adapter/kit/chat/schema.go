@@ -20,8 +20,7 @@ func byName(o kit.Object) kit.Object {
 }
 
 // complete adds what the API requires and JSON Schema does not: the items of a list and the properties of an
-// object. Within the document it also says that anything goes, because llama.cpp reads {} as an object, and
-// an object without properties as an empty one.
+// object. llama.cpp reads an object with no properties as an empty one, so it also says that others may be there.
 func complete(doc json.RawMessage) json.RawMessage {
 	depth := 0
 	doc, _ = kit.Downgrade{To: kit.OpenAI(), Each: func(o kit.Object, convert func(kit.Object) kit.Object) kit.Object {
@@ -33,15 +32,11 @@ func complete(doc json.RawMessage) json.RawMessage {
 	return doc
 }
 
-// anything is a schema for any value.
-var anything = kit.Object{kit.TextField("description", "Any value.")}
+var anything = json.RawMessage(`{"description":"Any value."}`)
 
 func completed(o kit.Object, isWithin bool) kit.Object {
-	if isWithin && len(o) == 0 {
-		return anything
-	}
 	if kit.Accepts(o, "array") && o.Get("items") == nil {
-		o = o.With("items", anything.JSON())
+		o = o.With("items", anything)
 	}
 	if kit.Accepts(o, "object") && o.Get("properties") == nil {
 		o = o.With("properties", json.RawMessage(`{}`))
