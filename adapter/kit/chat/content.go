@@ -83,3 +83,36 @@ func thoughtIn(from kit.Object) (said json.RawMessage) {
 	}
 	return said
 }
+
+// The tags around a thought in a text.
+const thoughtStart, thoughtEnd = "<thought>", "</thought>"
+
+// divide takes the thought out of the text of a message, or of a piece of one, and collects it: Google's server
+// writes it in tags, and flags it but for the last one.
+func (p *chatParts) divide(from kit.Object, text string) (said, thought string) {
+	flagged := isFlagged(from)
+	if text == "" || !flagged && !p.inTags {
+		return text, ""
+	}
+	thought, said, ended := strings.Cut(strings.TrimPrefix(text, thoughtStart), thoughtEnd)
+	if !flagged && !ended {
+		thought, said = "", text
+	}
+	p.inTags = flagged && !ended
+	p.thinking.WriteString(thought)
+	return said, thought
+}
+
+// isFlagged reports whether the text of a message, or of a piece of one, is a thought.
+func isFlagged(from kit.Object) bool {
+	return string(from.Object("extra_content").Object("google").Get("thought")) == "true"
+}
+
+// unflagged returns a message, or a piece of one, without a flag that is all that Google says beside it: the
+// thought does not go back.
+func unflagged(from kit.Object) kit.Object {
+	if isFlagged(from) && len(from.Object("extra_content").Object("google")) == 1 {
+		return from.Without("extra_content")
+	}
+	return from
+}

@@ -79,6 +79,8 @@ type chatParts struct {
 	textPieces, thoughtPieces, refusalPieces, spokenPieces pieceReader
 	// written is set if a text came that is not only spoken.
 	written bool
+	// inTags is set while a thought in the text is open.
+	inTags bool
 	// inContent is set if thoughts came as parts of the content (Mistral): they go back the same way.
 	inContent bool
 	calls     []*callParts
@@ -120,10 +122,11 @@ func (r *chatReply) readBody(body []byte) (message.Reply, error) {
 	p := &r.parts
 	p.model, p.id, p.usage, p.finish = doc.Text("model"), doc.Text("id"), usageOf(doc.Get("usage"), r.from.Model),
 		endOf(choice)
-	p.text.WriteString(cmp.Or(contentOf(said.Get("content")), said.Object("audio").Text("transcript")))
+	text, _ := p.divide(said, contentOf(said.Get("content")))
+	p.text.WriteString(cmp.Or(text, said.Object("audio").Text("transcript")))
 	p.think(said)
 	p.refusal.WriteString(said.Text("refusal") + refusalIn(said))
-	p.message.pick(said, r.echo)
+	p.message.pick(unflagged(said), r.echo)
 	for _, call := range callsIn(choices) {
 		function := functionOf(call)
 		part := &callParts{id: call.Text("id"), name: function.Text("name"), custom: isCustom(call)}
@@ -206,8 +209,9 @@ func (r *chatReply) delta(raw json.RawMessage, tell func(loop.Delta)) {
 	d, _ := kit.ReadObject(raw)
 	p := &r.parts
 	p.refusal.WriteString(p.refusalPieces.Add(d.Get("refusal")) + refusalIn(d))
-	p.message.pick(d, r.echo)
-	text, thought := p.write(d), p.think(d)
+	p.message.pick(unflagged(d), r.echo)
+	text, flagged := p.divide(d, p.write(d))
+	thought := flagged + p.think(d)
 	if p.text.WriteString(text); text+thought != "" {
 		tell(loop.Delta{Text: text, Thinking: thought, Call: -1})
 	}

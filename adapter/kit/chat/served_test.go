@@ -632,3 +632,31 @@ func TestACallThatTheBoundCutsOffIsNotWhole(t *testing.T) {
 	assert.Equal(t, message.ToolUse, ended(`{"x":"a"}`, 64), "the last token ended it")
 	assert.Equal(t, message.ToolUse, ended(`{"x":"a`, 63), "the model's own mistake")
 }
+
+// Google's server writes what Gemini and Gemma think into the content, in tags, and flags it but for the last
+// tag.
+func TestGooglesThoughtsAreNoPartOfTheText(t *testing.T) {
+	const flag = `"extra_content":{"google":{"thought":true}}`
+	a := overChat(chat.Config{Model: "gemma-4-31b-it", Provider: "gemini"})
+	whole := replyOf(t, a, false, `{"choices":[{"message":{"content":"<thought>Two and two.</thought>4",`+flag+`},"finish_reason":"stop"}]}`)
+	pieces := replyOf(t, a, true, streamOf(`{"choices":[{"delta":{"content":"<thought>Two and ",`+flag+`}}]}`, `{"choices":[{"delta":{"content":"two.",`+flag+`}}]}`,
+		`{"choices":[{"delta":{"role":"assistant"}}]}`, `{"choices":[{"delta":{"content":"</thought>4"}}]}`, `{"choices":[{"delta":{},"finish_reason":"stop"}]}`))
+	for how, reply := range map[string]message.Reply{"whole": whole, "in pieces": pieces} {
+		assert.Equal(t, []string{"4", "Two and two."}, []string{reply.Text, reply.Thinking}, how)
+		assert.NotContains(t, sent(t, a, chatSays, after(reply)), "thought", how)
+	}
+	called := replyOf(t, a, true, streamOf(`{"choices":[{"delta":{"content":"<thought>Call f.",`+flag+`}}]}`,
+		`{"choices":[{"delta":{"content":"</thought>","tool_calls":[{"extra_content":{"google":{"thought_signature":"s1"}},"id":"c1","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}`))
+	assert.Equal(t, []string{"", "Call f."}, []string{called.Text, called.Thinking})
+	assert.Contains(t, sent(t, a, chatSays, after(called)), `"thought_signature":"s1"`)
+	for says, want := range map[string][]string{
+		`"content":"<thought>Two and",` + flag: {"", "Two and"},
+		`"content":"4",` + flag:                {"", "4"},
+		`"content":"<thought>Two.</thought>4"`: {"<thought>Two.</thought>4", ""},
+	} {
+		reply := replyOf(t, a, false, `{"choices":[{"message":{`+says+`},"finish_reason":"length"}]}`)
+		assert.Equal(t, want, []string{reply.Text, reply.Thinking}, says)
+	}
+	signed := replyOf(t, a, false, `{"choices":[{"message":{"content":"<thought>Hm.</thought>4","extra_content":{"google":{"thought":true,"thought_signature":"s2"}}},"finish_reason":"stop"}]}`)
+	assert.Contains(t, sent(t, a, chatSays, after(signed)), `"thought_signature":"s2"`)
+}
