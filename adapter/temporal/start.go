@@ -26,7 +26,8 @@ import (
 // Options select the workflow of a run.
 type Options struct {
 	// ID is the id of the workflow and of the session. Starting a run again while it is running joins
-	// it.
+	// it. Once it has ended that begins another one, unless Workflow.WorkflowIDReusePolicy is to reject
+	// duplicates: then the end of the first is returned.
 	ID string
 	// TaskQueue is the task queue of the workers.
 	TaskQueue string
@@ -45,7 +46,8 @@ type Options struct {
 	// SearchAttributes sets [AttributeStatus], [AttributeAttempts] and [AttributeExhausted]. They must
 	// be registered.
 	SearchAttributes bool
-	// Workflow has further options of the workflow. Its ID and TaskQueue are ignored.
+	// Workflow has further options of the workflow. Its ID and TaskQueue are ignored. A RetryPolicy or a
+	// CronSchedule would make the whole run again, with all that it does.
 	Workflow client.StartWorkflowOptions
 	// MaxPayload is that of the [Worker].
 	MaxPayload int
