@@ -44,11 +44,11 @@ type Item struct {
 	// Key tells items of a kind apart: the id of the question, or a unique id of the message. It has 1 to
 	// 512 bytes of printable UTF-8.
 	Key string `json:"key"`
-	// Body is what is said: JSON.
+	// Body is what is said: JSON of at most [MaxItemBytes], less 8 KiB for the rest of the item.
 	Body json.RawMessage `json:"body"`
 	// By is who says it, in up to 512 bytes of printable UTF-8; empty if nobody is named.
 	By string `json:"by,omitempty"`
-	// At is when it was said, by the clock of who says it.
+	// At is when it was said, by the clock of who says it: a time of the years 1970 to 2200.
 	At time.Time `json:"at"`
 }
 

@@ -57,7 +57,7 @@ const (
 
 // RetryPolicy decides how the failures of one action are answered. All fields are set. Make one with
 // [Correction], [Preset] or [Set.Policy]; the zero value is invalid. Do not write to its slices or map once
-// it is in use.
+// it is in use. No count is above 2,147,483,647.
 //
 // Its JSON has the names in brackets below, in that order. Durations are Go duration strings; "unlimited" and
 // "off" are written as words. A field that is absent from the JSON has the value of [Correction]; an unknown

@@ -26,7 +26,7 @@ func (c *Faults) Model(name string) {
 	c.Refuse(Blank(name), "Model: is empty; name a model of the server")
 }
 
-// Tokens refuses a bound that is no number of tokens. 0 is the server's own.
+// Tokens refuses a number of tokens below 0 or above [math.MaxInt32]. 0 is the server's own bound.
 func (c *Faults) Tokens(field string, n int64) {
 	c.Refuse(n < 0 || n > math.MaxInt32, "%s: must be 1 to %d, or 0 for the server's own bound, not %d",
 		field, math.MaxInt32, n)
@@ -43,7 +43,8 @@ func (c *Faults) Share(field string, v *float64) {
 	c.Refuse(v != nil && !(*v > 0 && *v <= 1), "%s: must be above 0 and at most 1, or nil", field)
 }
 
-// Address refuses an address that no API has, and a key that no header can hold.
+// Address refuses an address that is not http or https with a host, or that has a user, a query or a
+// fragment, and a key of other characters than printable ASCII, which no header can hold.
 func (c *Faults) Address(address, key string) {
 	u, err := url.Parse(address)
 	good := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.RawQuery == "" &&
@@ -57,7 +58,7 @@ func (c *Faults) Address(address, key string) {
 		"Key: must be of printable ASCII characters")
 }
 
-// OneOf refuses a value that is none of some. "" stands for nothing.
+// OneOf refuses a value that is not known. An empty one is known only if "" is among the known.
 func OneOf[S ~string](c *Faults, field string, value S, known ...S) {
 	names := make([]string, len(known))
 	for n, k := range known {
