@@ -112,8 +112,8 @@ func (d Driver) Reduce(state State, event Event) ([]reducer.Op, *fault.ReducerEr
 func (d Driver) Report(e fault.ReducerError) { d.s.report(e) }
 
 // Replace replaces the session's state after a step, by one made from the state before. The error is
-// [ErrNotHeld] if no run holds the session, and else one error, joined, for another id and for each slice or
-// value that does not fit, such as an unknown slice; the session is then unchanged.
+// [ErrNotHeld] if no run holds the session, and else one error, joined, for another id and for each slice
+// that is unknown or has a value that does not fit; the session is then unchanged.
 // Only values added since the last call are checked.
 func (d Driver) Replace(state State) error {
 	now := d.s.now()

@@ -9,8 +9,8 @@ import (
 // Restore returns a session with the contents of a snapshot, including its conversation. Every slice of the
 // snapshot must be declared with the same kind, and every value must fit its type. Declared slices that the
 // snapshot does not have are empty. The config's id must be empty or that of the snapshot. The error joins
-// one for each fault, such as a slice that is not declared; [ParseContents] says what other snapshots it
-// refuses.
+// one for another id, and one for each slice that is not declared or has a value that does not fit, of which
+// it names the first. [ParseContents] says what other snapshots it refuses.
 func Restore(cfg Config, snapshot []byte) (*Session, error) {
 	held, err := ParseContents(snapshot)
 	if err != nil {
@@ -21,11 +21,12 @@ func Restore(cfg Config, snapshot []byte) (*Session, error) {
 		return nil, err
 	}
 	id := cmp.Or(held.State.id, s.ID())
+	var other error
 	if s.ID() != "" && s.ID() != id {
-		return nil, badConfig("id", "must be empty or the id of the state")
+		other = badConfig("id", "must be empty or the id of the state")
 	}
 	held.State.id = id
-	if err := s.fit(held.State); err != nil {
+	if err := errors.Join(other, s.fit(held.State)); err != nil {
 		return nil, err
 	}
 	held.State = s.filled(held.State)

@@ -129,6 +129,9 @@ func TestRestoreTakesWhatFits(t *testing.T) {
 	cfg.ID = "other"
 	_, err = session.Restore(cfg, snapshot)
 	assert.EqualError(t, err, "session config: id: must be empty or the id of the state")
+	cfg.Slices, cfg.Reducers = nil, nil
+	_, err = session.Restore(cfg, snapshot)
+	assert.ErrorContains(t, err, "session config: id: must be empty or the id of the state\nslice ", "all faults at once")
 	s, err = session.Restore(cfg, must(session.State{}.Snapshot()))
 	require.NoError(t, err)
 	assert.Equal(t, "other", s.ID())
