@@ -35,12 +35,12 @@ func TestACallIsForcedUntilOneHasEnded(t *testing.T) {
 
 func TestAChoiceThatCannotBeIsRefused(t *testing.T) {
 	for want, cfg := range map[string]loop.Config{
-		`tool_choice: there is no tool "book": name one of Tools (book_room), or leave it empty`: {Tools: bookRoom(t, booked), ToolChoice: "book"},
-		"tool_choice: there is no tool to call: give Tools, or leave it empty":                   {ToolChoice: message.AnyTool},
-		"calls_only: there is no tool to call: give Tools, or leave it off":                      {CallsOnly: true},
-		"tool_choice: none: calls are the answer (calls_only): leave it empty":                   {CallsOnly: true, Tools: bookRoom(t, booked), ToolChoice: message.NoTool},
-		"stop[1]: is empty: remove it":                                                           {Stop: []string{"END", ""}},
-		"output: has no schema: make one with schema.For or schema.Compile":                      {Output: new(schema.Schema)},
+		`tool_choice: there is no tool "book": name one of Tools (book_room), or leave it empty`:     {Tools: bookRoom(t, booked), ToolChoice: "book"},
+		"tool_choice: there is no tool to call: give Tools, or leave it empty":                       {ToolChoice: message.AnyTool},
+		"calls_only: there is no tool to call: give Tools, or leave it off":                          {CallsOnly: true},
+		"tool_choice: none: calls are the answer (calls_only): leave it empty":                       {CallsOnly: true, Tools: bookRoom(t, booked), ToolChoice: message.NoTool},
+		"stop[1]: is empty: remove it\nstop[2]: is empty: remove it\nstop[3]: \"\\xff\": give UTF-8": {Stop: []string{"END", "", "", "\xff"}},
+		"output: has no schema: make one with schema.For or schema.Compile":                          {Output: new(schema.Schema)},
 	} {
 		assert.EqualError(t, cfg.Validate(), want)
 	}

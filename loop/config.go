@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
@@ -39,7 +40,7 @@ type Config struct {
 	// empty leaves the choice to the model. Calls are required until one has ended, even if it failed, and
 	// with CallsOnly always. It needs tools, and a provider that supports it.
 	ToolChoice message.ToolChoice
-	// Stop are the stop sequences of the model. The reply ends before them. None may be empty.
+	// Stop are the stop sequences of the model. The reply ends before them. UTF-8; none may be empty.
 	Stop []string
 	// Policy has the layers, the budgets and the transport policy; nil means [policy.DefaultSet]. Policies of
 	// tools ([tool.WithPolicy]) are merged over its global layer and under its layers for these tools. A
@@ -164,8 +165,13 @@ func (c *Config) compile(o *options) (*machine.Compiled, error) {
 	_, absent := c.Tools.Absent(&m.Policy)
 	compiled, err := machine.Compile(&m)
 	errs := []error{absent, err}
-	if n := slices.Index(c.Stop, ""); n >= 0 {
-		errs = append(errs, fmt.Errorf("stop[%d]: is empty: remove it", n))
+	for n, stop := range c.Stop {
+		switch {
+		case stop == "":
+			errs = append(errs, fmt.Errorf("stop[%d]: is empty: remove it", n))
+		case !utf8.ValidString(stop):
+			errs = append(errs, fmt.Errorf("stop[%d]: %.64q: give UTF-8", n, stop))
+		}
 	}
 	if c.Output != nil && c.Output.JSON() == nil {
 		errs = append(errs, errors.New("output: has no schema: make one with schema.For or schema.Compile"))
