@@ -10,10 +10,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 )
 
@@ -44,15 +46,28 @@ func TestTheModelRepliesFromItsScript(t *testing.T) {
 	_, err = m.Reply(t.Context(), loop.Request{})
 	require.ErrorIs(t, err, lost)
 	_, err = m.Reply(t.Context(), loop.Request{})
-	require.EqualError(t, err, "the script has 2 turns, and the model was asked once more: add a turn")
+	require.EqualError(t, err, "config: the script has 2 turns, and the model was asked once more: add a turn")
 	_, err = looptest.NewModel().Reply(t.Context(), loop.Request{})
-	require.EqualError(t, err, "the script has 0 turns, and the model was asked once more: add a turn")
+	require.EqualError(t, err, "config: the script has 0 turns, and the model was asked once more: add a turn")
 	assert.Len(t, m.Requests(), 3)
 
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err = m.Reply(gone, loop.Request{})
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+// A script that is too short is a mistake of the test: no policy has it retried, and no error advises that.
+func TestTheEndOfAScriptIsNotRetried(t *testing.T) {
+	p := policy.DefaultSet()
+	p.Transport.RetryableErrors = []fault.Class{fault.Unknown}
+	model := looptest.NewModel()
+	l, err := loop.New(model, loop.Config{Policy: &p}, loop.WithClock(looptest.NewClock()))
+	require.NoError(t, err)
+	_, err = l.Run(t.Context(), nil, loop.Input{Prompt: "Well?"})
+	require.EqualError(t, err, "answer: attempt 1 of 4 on the transport plane: config is not retried: another try does not help: "+
+		"config: the script has 0 turns, and the model was asked once more: add a turn")
+	assert.Len(t, model.Requests(), 1)
 }
 
 func Example() {

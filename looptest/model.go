@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 )
 
-// Model is a [loop.Model] that replies from a script. It is safe for concurrent use.
+// Model is a [loop.Model] that replies from a script. One call more than that is an error which no policy
+// retries. It is safe for concurrent use.
 type Model struct {
 	mu     sync.Mutex
 	script []Turn
@@ -47,8 +49,9 @@ func (m *Model) Reply(ctx context.Context, req loop.Request) (message.Reply, err
 	defer m.mu.Unlock()
 	m.asked = append(m.asked, req)
 	if len(m.asked) > len(m.script) {
-		return message.Reply{}, fmt.Errorf("the script has %s, and the model was asked once more: add a turn",
+		short := fmt.Errorf("the script has %s, and the model was asked once more: add a turn",
 			several.Of(len(m.script), "turn"))
+		return message.Reply{}, &fault.ClassError{Class: fault.Config, Cause: short}
 	}
 	turn := m.script[len(m.asked)-1]
 	if req.Stream != nil && turn.Reply.Text != "" {
