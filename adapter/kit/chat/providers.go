@@ -107,8 +107,9 @@ var known = []providerQuirks{
 	{"cerebras", nil, Quirks{
 		OneStrict: true, Source: "https://github.com/mpfaffenberger/code_puppy/pull/368",
 	}},
-	{"vllm hostedvllm", nil, Quirks{
-		ParsesArguments: true, Source: "https://github.com/vllm-project/vllm/issues/43995",
+	{"vllm hostedvllm", []string{"reasoning"}, Quirks{
+		ParsesArguments: true, Source: "https://docs.vllm.ai/en/latest/features/interleaved_thinking; " +
+			"arguments: https://github.com/vllm-project/vllm/issues/43995",
 	}},
 	{"sglang", nil, Quirks{
 		ParsesArguments: true, Source: "https://github.com/sgl-project/sglang/pull/28035",

@@ -38,6 +38,7 @@ var thinking = map[string]struct {
 		[]string{`{"extra_content":{"google":{"thought_signature":"s1"}},"function":{"arguments":"{}","name":"f"},"id":"c1"`}},
 	"LiteLLM": {"litellm", "claude", `"thinking_blocks":[{"type":"thinking","thinking":"I think.","signature":"s1"}]`, ``,
 		[]string{`"thinking_blocks":[{"signature":"s1","thinking":"I think.","type":"thinking"}]`}},
+	"vLLM":                   {"vllm", "MiniMaxAI/MiniMax-M2", `"reasoning":"I think."`, ``, []string{`"reasoning":"I think."`}},
 	"Groq, which refuses it": {"groq", "gpt-oss", `"reasoning":"I think.","reasoning_content":"I think."`, ``, nil},
 	"OpenAI":                 {"", "gpt-5", `"reasoning_content":"I think."`, ``, nil},
 }
