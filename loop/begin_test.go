@@ -186,6 +186,43 @@ func TestACallThatBeganIsRunAgainOnlyWhereItIsDeclared(t *testing.T) {
 	}
 }
 
+// A crash cut off the first try of a call. What its second says is no word about the first, unless it succeeds.
+func TestASecondTryThatFailsAfterACrashLeavesTheFirstInDoubt(t *testing.T) {
+	for name, c := range map[string]struct {
+		end      error
+		readOnly bool
+		told     string
+	}{
+		"fails":                  {tool.Fail("no money"), false, `The call failed, and its effect may or may not have happened. The tool says: "no money"`},
+		"asks again":             {tool.AskAgain(fault.Issue{Pointer: "/amount", Rule: "free", Expected: "less"}), false, "Something that this call did may or may not have happened.\n"},
+		"is not ready":           {tool.TryLater(nil, 0), false, "its effect may or may not have happened"},
+		"succeeds":               {nil, false, "paid"},
+		"fails, and only reads":  {tool.Fail("no money"), true, `The tool failed: "no money"`},
+		"breaks, and only reads": {errors.New("no line"), true, "The call failed."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, declared := t.TempDir(), tool.Idempotent()
+			if c.readOnly {
+				declared = tool.ReadOnly()
+			}
+			key := crashIn(t, dir, declared)
+			j, err := journal.Open(t.Context(), journal.Dir(dir), "order-42", journal.Settings{})
+			require.NoError(t, err)
+			defer j.Close()
+			tools := payTools(t, func(context.Context, invoice) (string, error) { return "paid", c.end }, declared)
+			model := looptest.NewModel(looptest.Say("Done."))
+			r, err := fixture.Resume(t.Context(), model, fixture.In(newSession(t), j), loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()))
+			require.NoError(t, err)
+			assert.Contains(t, model.Requests()[0].Last().Text, c.told)
+			if c.readOnly || c.end == nil {
+				assert.Empty(t, r.InDoubt)
+			} else {
+				assert.Equal(t, []machine.CallRef{{Tool: "pay", CallID: "c1", Key: key}}, r.InDoubt)
+			}
+		})
+	}
+}
+
 // deaf is a store that refuses the note that a tool begins.
 type deaf struct{ journal.Store }
 

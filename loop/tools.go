@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
@@ -36,6 +37,7 @@ func (p *process) beginUpTo(ctx context.Context, b *batch, n int) error {
 	for ; b.begun < min(n, len(b.runs)) && ctx.Err() == nil; b.begun++ {
 		ended := make(chan tool.Outcome, 1)
 		b.outcomes[b.begun] = ended
+		cutOff := p.cutOffBefore(b.runs[b.begun])
 		past, err := p.runner.ToolBegins(p.now(), b.runs[b.begun])
 		if err != nil {
 			return err
@@ -46,6 +48,7 @@ func (p *process) beginUpTo(ctx context.Context, b *batch, n int) error {
 		}
 		run := b.runs[b.begun]
 		call := p.around(run)
+		call.cutOff = cutOff
 		b.calls[b.begun] = call
 		go p.runOne(ctx, b, b.begun, call, p.invocation(run))
 	}
@@ -67,6 +70,25 @@ func (p *process) runOne(ctx context.Context, b *batch, n int, call *outer, inv 
 		b.outcomes[n] <- out
 	}()
 	out = p.invoke(context.WithValue(ctx, viewKey{}, call), call.Run, inv)
+	out.InDoubt = out.InDoubt || call.cutOff && !call.inside.Load() && denies(&out)
+}
+
+// denies reports that a call says that it had no effect. That is no word about an earlier try of it.
+func denies(out *tool.Outcome) bool {
+	if out.Err == nil {
+		return out.Result == nil
+	}
+	_, later := out.Later()
+	return later || out.Failure().Plane == fault.Correction
+}
+
+// cutOffBefore reports whether a call began before, without an outcome: its process died.
+func (p *process) cutOffBefore(run machine.ToolRun) bool {
+	if p.journal == nil || !run.Repeatable || run.ReadOnly { // it is not made again, or has no effect
+		return false
+	}
+	began, _ := p.journal.Call(run.Key, run.Transport)
+	return began
 }
 
 // around is a call that begins as a run within it knows it.

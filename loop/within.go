@@ -37,6 +37,10 @@ type outer struct {
 	// again reports that the call is made again if the run around it is left. stuck is then why it has to be.
 	again bool
 	stuck atomic.Pointer[leftInside]
+	// cutOff reports that an earlier try of the call was cut off, and inside that what the call does is done in
+	// a run within it, which says itself what is in doubt.
+	cutOff bool
+	inside atomic.Bool
 	engine.Outer
 }
 
@@ -73,6 +77,7 @@ func (l *Loop) Within(ctx context.Context, in Input) (Result, error) {
 	case o.process.journal == nil && o.made.Swap(true):
 		return Result{}, errMadeTwice
 	}
+	o.inside.Store(true)
 	r, err := l.within(ctx, o, in)
 	if doubts(&r, err) {
 		_ = tool.Doubt(ctx) // an error says that no tool waits for it any more

@@ -188,13 +188,18 @@ func (w *World) agentsAt(length int) map[string]int {
 func (w *World) crashAgents(again *World, length int) error {
 	ctx := context.Background()
 	for id, length := range w.agentsAt(length) {
-		text := w.Store.Text(id)[:length]
+		text := w.Store.Text(id)
+		whole, err := w.records.journal(text)
+		if err != nil {
+			return err
+		}
+		text = text[:length]
 		done, err := w.records.journal(text)
 		if err != nil {
 			return err
 		}
 		again.usage = again.usage.Add(done.usage)
-		again.InDoubt = again.InDoubt || done.inDoubt()
+		again.InDoubt = again.InDoubt || done.inDoubt(&whole)
 		for r, n := range done.begun {
 			again.begun[run{id + " " + r.Key, r.Transport}] += n
 		}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
@@ -106,24 +107,37 @@ type recorded struct {
 	// open are the calls that were asked for last and have no outcome, by what identifies them, with whether
 	// they may be repeated.
 	open map[run]machine.ToolRun
+	// denied are the calls that said that they had no effect.
+	denied map[run]bool
 }
 
-// inDoubt reports that a call began, has no outcome and may not be repeated.
-func (r *recorded) inDoubt() bool {
+// inDoubt reports that a call began and has no outcome, and that the run goes on otherwise for that: the call
+// may not be repeated, or denies an effect in whole, the journal of the same run when it went on without a
+// crash. That is no word about the try that the crash cut off.
+func (r *recorded) inDoubt(whole *recorded) bool {
 	for id, call := range r.open {
-		if r.begun[id] > 0 && !call.Repeatable {
+		if r.begun[id] > 0 && (!call.Repeatable || !call.ReadOnly && whole.denied[id]) {
 			return true
 		}
 	}
 	return false
 }
 
-// ended removes the calls that end returns true for.
-func (r *recorded) ended(end func(id run, call machine.ToolRun) bool) { maps.DeleteFunc(r.open, end) }
+// ended removes the call that is returns true for, which ended so.
+func (r *recorded) ended(so *machine.ToolEnd, is func(id run, call machine.ToolRun) bool) {
+	broke := so.Verdict == machine.Broke && so.Failure.Plane == fault.Transport
+	maps.DeleteFunc(r.open, func(id run, call machine.ToolRun) bool {
+		ends := is(id, call)
+		if ends && so.Verdict != machine.Done && !broke {
+			r.denied[id] = true
+		}
+		return ends
+	})
+}
 
 // journal reads a journal, which may end after an event.
 func (r *records) journal(text []byte) (recorded, error) {
-	all := recorded{begun: map[run]int{}, at: looptest.Epoch}
+	all := recorded{begun: map[run]int{}, denied: map[run]bool{}, at: looptest.Epoch}
 	in := journal.NewReader(bytes.NewReader(text))
 	var ev *machine.Event
 	var of stepText
@@ -157,7 +171,7 @@ func (r *records) journal(text []byte) (recorded, error) {
 			all.begun[run{rec.Note.Key, rec.Note.Transport}]++
 		case rec.Note != nil && rec.Note.Kind == journal.ResultLanded:
 			landed := run{rec.Note.Key, rec.Note.Transport}
-			all.ended(func(id run, _ machine.ToolRun) bool { return id == landed })
+			all.ended(rec.Note.End, func(id run, _ machine.ToolRun) bool { return id == landed })
 		}
 	}
 }
@@ -193,7 +207,7 @@ func (r *recorded) count(ev *machine.Event) {
 	case machine.Started:
 		r.runs++
 	case machine.ToolEnded:
-		r.ended(func(_ run, c machine.ToolRun) bool { return c.Index == ev.Tool.Index })
+		r.ended(ev.Tool, func(_ run, c machine.ToolRun) bool { return c.Index == ev.Tool.Index })
 	case machine.Replied:
 		r.usage = r.usage.Add(ev.Reply.Message.Usage)
 		r.replied++

@@ -60,8 +60,9 @@ type World struct {
 	Clock *looptest.Clock
 	// Store has the journal of the session.
 	Store *looptest.Store
-	// InDoubt reports that the process died while a call was made that must not be made again, or that of a
-	// model which went on beyond the deadline: the run goes on otherwise than without the crash. See
+	// InDoubt reports that the process died while a call was made that must not be made again, or whose second
+	// try fails, or that of a model which went on beyond the deadline: the run goes on otherwise than without
+	// the crash. See
 	// [World.Crash].
 	InDoubt bool
 
@@ -430,7 +431,12 @@ func prompt(
 // of the journal, and with the replies that it does not have yet. The run can be made again in it, which
 // resumes it: see [Run].
 func (w *World) Crash(length int) (*World, error) {
-	text := w.Store.Text(w.Session.ID)[:length]
+	text := w.Store.Text(w.Session.ID)
+	whole, err := w.records.journal(text)
+	if err != nil {
+		return nil, err
+	}
+	text = text[:length]
 	done, err := w.records.journal(text)
 	if err != nil {
 		return nil, err
@@ -443,7 +449,7 @@ func (w *World) Crash(length int) (*World, error) {
 	defer w.mu.Unlock()
 	again.replied, again.usage, again.begun = done.replied, done.usage, done.begun
 	again.Clock.Set(done.at)
-	again.crashed, again.InDoubt = true, done.inDoubt()
+	again.crashed, again.InDoubt = true, done.inDoubt(&whole)
 	again.records = w.records
 	asked := done.replied
 	if end := w.Case.Input.Deadline; done.calling && !end.IsZero() && !done.at.Before(end) {
