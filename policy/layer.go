@@ -130,7 +130,7 @@ func meaningless(key, tool string, row fields.Field) string {
 	case ofModels:
 		return "has no meaning for corrections; write it under transport"
 	case key == layerTools && row.Name == "tool_timeout":
-		return "has no meaning for corrections; write it under tool_transport." + tool
+		return "has no meaning for corrections; write it under tool_transport." + tool + " (in Go also tool.WithTransport)"
 	case row.Name == "tool_timeout":
 		return "has no meaning for corrections; write it under transport, or under tool_transport.NAME"
 	case key == layerAnswer && row.CallsOnly:

@@ -387,7 +387,7 @@ func TestATimeoutIsOfTheTransportPlane(t *testing.T) {
 		`transport.tool_timeout: -2ns leaves no time; write more than 0s, or the word unlimited`,
 		"answer.idle_timeout: has no meaning for corrections; write it under transport",
 		"call.model_timeout: has no meaning for corrections; write it under transport",
-		"tools.pay.tool_timeout: has no meaning for corrections; write it under tool_transport.pay",
+		"tools.pay.tool_timeout: has no meaning for corrections; write it under tool_transport.pay (in Go also tool.WithTransport)",
 		"tool_transport.pay.first_token_timeout: has no meaning for tools; write it under transport",
 	}, strings.Split(s.Validate().Error(), "\n"))
 	s = policy.DefaultSet()

@@ -16,7 +16,7 @@ import (
 func View[T any](s State, slice Slice[T]) reducer.View[T] {
 	at, ok := s.find(slice.name)
 	if !ok || s.slots[at].kind != slice.kind {
-		panic(fmt.Sprintf("session: the state has no slice %q of this kind", slice.name))
+		panic(fmt.Sprintf("session: the state has no slice %q of this kind: declare it in Config.Slices", slice.name))
 	}
 	return reducer.NewView[T]((*typed[T])(&s.slots[at]))
 }

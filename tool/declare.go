@@ -95,6 +95,8 @@ func Polling(every time.Duration) Option {
 // needs returns true. A is the type of the tool's arguments, [encoding/json.RawMessage] for a tool of [Raw];
 // New panics at another type. needs must be a pure function that is safe for concurrent use. A call for which
 // it panics needs approval. The approval of the tool's policy says what else does: see [policy.Approval].
+// Who is asked, and how they answer, says loop.WithApprover; without an answer the call waits until the
+// deadline of the question or the run.
 func NeedsApproval[A any](needs func(args A) bool) Option {
 	ofJSON := func(args []byte) bool {
 		a := new(A)
@@ -108,8 +110,8 @@ func NeedsApproval[A any](needs func(args A) bool) Option {
 	return func(d *declarations) { d.takes, d.needs = reflect.TypeFor[A](), ofJSON }
 }
 
-// Approval declares which calls of the tool wait until a person approves them, and for how long. It sets
-// approval of the tool's policy.
+// Approval declares which calls of the tool wait until a person approves them, and for how long: see
+// [NeedsApproval]. It sets approval of the tool's policy.
 func Approval(a policy.Approval) Option {
 	return own("tool.Approval", policy.Layer{Approval: &a})
 }

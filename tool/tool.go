@@ -50,6 +50,9 @@ func isName(name string) bool {
 // model is told a string as it is and any other result as JSON. The options say what may be done with a call
 // whose outcome is not known: see [ReadOnly] and [Idempotent].
 //
+// The model is not shown the text of an error of fn, only that the call failed. What it is to know, fn says
+// by [AskAgain] or [Fail]; [TryLater] has the call made again.
+//
 // New panics on a mistake of the program: a name that is not 1 to 128 of A-Za-z0-9_./-, a nil function, a
 // type of arguments that has no schema, a type of results whose values have no JSON form.
 func New[A, R any](
