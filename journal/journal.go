@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/chain"
 	"github.com/retake-go/retake/internal/talk"
 	"github.com/retake-go/retake/loop/machine"
@@ -231,20 +232,43 @@ func questionIn(from, to *machine.State, id string) string {
 
 // Contents returns what the journal has of its session up to the end of the last run. It is zero if that run
 // has not ended. Single actions keep the conversation of the run before them. The error is [ErrRedacted] if
-// messages were left out and cannot be restored.
+// messages were left out and cannot be restored; what counts across runs, such as spending and caps, is
+// returned even so.
 func (j *Journal) Contents() (held session.Contents, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	switch last := &j.file.begunLast().State; {
+	last := &j.file.begunLast().State
+	switch {
 	case j.broken != nil:
 		return held, j.stops()
-	case !atRest(last) || j.clear == nil && last.TranscriptLen() == 0:
+	case !atRest(last) || last.Session.ID() == "":
 		return held, nil
-	case j.clear == nil:
-		return held, fmt.Errorf("%w: the conversation of the journal cannot be continued: begin a new one, "+
+	case j.clear != nil:
+		return j.clear.begunLast().State.Contents(), nil
+	}
+	if held.State, err = counts(last.Session); err == nil && last.TranscriptLen() > 0 {
+		err = fmt.Errorf("%w: the conversation of the journal cannot be continued: begin a new one, "+
 			"or give the store of what was left out (redact: transcripts)", ErrRedacted)
 	}
-	return j.clear.begunLast().State.Contents(), nil
+	return held, err
+}
+
+// counts returns the state of a session without its slices and logs, which have marks in a redacted journal.
+func counts(of session.State) (session.State, error) {
+	data, err := of.Snapshot()
+	var held sessionState
+	if err == nil {
+		err = canon.UnmarshalKnown(data, &held)
+	}
+	if err != nil {
+		return session.State{}, err
+	}
+	held.Slices, held.Feedback = held.Slices[:0], held.Feedback[:0]
+	held.Attempts, held.ReducerErrors = held.Attempts[:0], held.ReducerErrors[:0]
+	if data, err = canon.Marshal(held); err != nil {
+		return session.State{}, err
+	}
+	return session.ParseState(data)
 }
 
 // GoOn makes st, an idle state, continue the conversation of the journal's last run, if history begins with

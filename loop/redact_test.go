@@ -16,8 +16,12 @@ import (
 	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/agent"
 	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/schema"
+	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
 )
 
@@ -238,4 +242,34 @@ func TestTheTextOfACallDoesNotNameWhatIsLeftOut(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, string(text), `"class":"unknown_tool"`)
 	assert.NotContains(t, string(text), "ACME")
+}
+
+// What counts across the runs of a session holds nothing that is left out, so the next process has it: caps,
+// and the number of the run, by which the sessions of agents and the keys of calls are named.
+func TestARedactedJournalKeepsWhatCountsAcrossRuns(t *testing.T) {
+	dir, paid := t.TempDir(), 0
+	scout, err := agent.AsTool("scout", "Finds out.", loop.ModelFunc(func(_ context.Context, req loop.Request) (message.Reply, error) {
+		return message.Reply{Text: "report of " + req.Session}, nil
+	}), loop.Config{})
+	require.NoError(t, err)
+	tools, err := tool.NewSet(scout, tool.New("pay", "Pays.", func(context.Context, struct{}) (string, error) {
+		paid++
+		return "paid", nil
+	}, tool.WithPolicy(policy.Layer{MaxSessionSuccesses: new(1)})))
+	require.NoError(t, err)
+	for _, want := range []string{"report of order-42.1.1.1", "report of order-42.2.1.1"} {
+		j, err := journal.Open(t.Context(), journal.Dir(dir), "order-42", journal.Settings{Redact: &journal.Redaction{Replies: true}})
+		require.NoError(t, err)
+		s, err := session.New(session.Config{Journal: j})
+		require.NoError(t, err)
+		model := looptest.NewModel(looptest.Call(
+			message.Call{ID: "c1", Name: "scout", Arguments: `{"task": "` + want + `"}`},
+			message.Call{ID: "c2", Name: "pay", Arguments: "{}"},
+		), looptest.Say("Done."))
+		result, err := fixture.Run(t.Context(), model, s, loop.Input{Prompt: "Go.", NewConversation: true}, loop.Config{Tools: tools})
+		require.NoError(t, err)
+		assert.Equal(t, want, result.Transcript[2].Text)
+		assert.Equal(t, 1, paid)
+		require.NoError(t, j.Close())
+	}
 }

@@ -107,9 +107,9 @@ func New(cfg Config) (*Session, error) {
 		return nil, err
 	}
 	if j, ok := cfg.Journal.(recorded); ok {
-		held, err := j.Contents()
-		if err != nil || held.State.empty() {
-			return s, nil // what is wrong with the journal is an error of the next run
+		held, _ := j.Contents() // what is wrong with the journal is an error of the next run
+		if held.State.empty() {
+			return s, nil
 		}
 		if err := s.fit(held.State); err != nil {
 			return nil, fmt.Errorf("session config: slices: declare those of the journal: %w", err)

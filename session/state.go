@@ -74,9 +74,9 @@ func (s State) Same(o State) bool {
 			func(a, b slot) bool { return a.name == b.name && a.kind == b.kind && a.held.Same(b.held) })
 }
 
-// empty reports that the state has no records and no values.
+// empty reports that the state has no records, counts and values.
 func (s State) empty() bool {
-	return s.charged == (policy.Charge{}) && s.feedback.Len() == 0 && s.attempts.Len() == 0 &&
+	return s.charged == (policy.Charge{}) && s.runs == 0 && s.feedback.Len() == 0 && s.attempts.Len() == 0 &&
 		s.reducerErrors.Len() == 0 &&
 		len(s.successes) == 0 && len(s.approved) == 0 && len(s.maxReplies) == 0 &&
 		!slices.ContainsFunc(s.slots, func(in slot) bool { return in.held.Len() > 0 })

@@ -227,7 +227,7 @@ func (r *Runner) inherit(in *Input, single bool) error {
 	}
 	held, err := r.journal.Contents()
 	if errors.Is(err, journal.ErrRedacted) && (single || in.anew() || len(r.s.Conversation()) > 0) {
-		return nil
+		err = nil // it has what counts across runs
 	}
 	if in.anew() {
 		held = session.Contents{State: held.State}
