@@ -252,7 +252,7 @@ func (r *redactor) header(h Header) (Header, error) {
 	state := h.State
 	h.State = nil
 	e := &erasure{redactor: r}
-	if r.Prompts || r.shortens(h.Config.Vars) {
+	if r.Prompts || r.shortens(h.Config.Vars) || r.hidesSlices() && readSlices(&h.Config) {
 		e.addTexts("", inHeader, isPrompt)
 	}
 	h, err := erased(e, h)
@@ -265,6 +265,17 @@ func (r *redactor) header(h Header) (Header, error) {
 func (r *redactor) shortens(vars map[string]json.RawMessage) bool {
 	return slices.ContainsFunc(canon.Keys(vars), func(name string) bool {
 		return r.tooLong(string(vars[name])) || bytes.Contains(vars[name], []byte(markStart))
+	})
+}
+
+// hidesSlices reports whether marks may take the place of values in slices. A template that reads members of
+// them does not render with the marks, and is left out, too.
+func (r *redactor) hidesSlices() bool { return len(r.Slices) > 0 || r.hearsay() }
+
+// readSlices reports whether the templates may read slices.
+func readSlices(cfg *machine.Config) bool {
+	return slices.ContainsFunc([]string{cfg.System, cfg.Feedback}, func(text string) bool {
+		return strings.Contains(text, "{{") && strings.Contains(text, "values")
 	})
 }
 

@@ -47,8 +47,9 @@ type Redaction struct {
 	// Prompts leaves out the texts of messages, prompts, templates, their vars and stop sequences that the
 	// program gave, Replies those that the model gave.
 	Prompts, Replies bool
-	// MaxBytes leaves out every longer text; 0 means no limit. If a var of the templates is longer, the
-	// templates are left out too, because they may not render without it.
+	// MaxBytes leaves out every longer text; 0 means no limit. If a var of the templates is longer, or if
+	// they read slices whose values are left out, the templates are left out too, because they may not render
+	// without them.
 	MaxBytes int
 	// Transcripts stores what is left out, so that runs can be resumed; may be nil.
 	Transcripts Transcripts

@@ -20,6 +20,7 @@ import (
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/reducer"
 	"github.com/retake-go/retake/schema"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
@@ -272,4 +273,40 @@ func TestARedactedJournalKeepsWhatCountsAcrossRuns(t *testing.T) {
 		assert.Equal(t, 1, paid)
 		require.NoError(t, j.Close())
 	}
+}
+
+// A template reads members of a slice, in whose place the journal has marks. So the journal has none of it
+// either, replays all the same, and goes on where what was left out is kept.
+func TestATemplateMayReadSlicesOfARedactedJournal(t *testing.T) {
+	type item struct {
+		Name string `json:"name"`
+	}
+	cart := session.LogSlice[item]("cart")
+	tools, err := tool.NewSet(tool.New("add", "Adds.", func(ctx context.Context, i item) (string, error) {
+		return "added", tool.Emit(ctx, "added", i)
+	}))
+	require.NoError(t, err)
+	dir, store := t.TempDir(), &kept{texts: map[string]string{}}
+	for day, want := range []string{"", "lamp "} {
+		rules := &journal.Redaction{Tools: map[string]journal.ToolRedaction{"add": {Arguments: []string{"/name"}}}, Transcripts: store}
+		j, err := journal.Open(t.Context(), journal.Dir(dir), "order-42", journal.Settings{Redact: rules})
+		require.NoError(t, err)
+		s, err := session.New(session.Config{Journal: j, Slices: []session.Declared{cart},
+			Reducers: []session.Reducer{session.On(cart, "added", "cart.add", reducer.Appending[item]())}})
+		require.NoError(t, err)
+		model := looptest.NewModel(looptest.Call(message.Call{ID: "c1", Name: "add", Arguments: `{"name": "lamp"}`}), looptest.Say("Done."))
+		_, err = fixture.Run(t.Context(), model, s, loop.Input{Prompt: "Go."}, loop.Config{
+			Tools: tools, System: `{{range values "cart"}}{{.name}} {{end}}`,
+		})
+		require.NoError(t, err)
+		assert.Equal(t, want, model.Requests()[0].System)
+		assert.Equal(t, day+1, session.View(s.State(), cart).Len())
+		require.NoError(t, j.Close())
+	}
+	text, err := os.ReadFile(storyFile(dir))
+	require.NoError(t, err)
+	assert.NotContains(t, string(text), "lamp")
+	report, err := journal.Replay(strings.NewReader(string(text)), nil)
+	require.NoError(t, err)
+	assert.Positive(t, report.Prompts)
 }
