@@ -98,9 +98,9 @@ func (s *Session) transact(event Event) *fault.ReducerError {
 	return failure
 }
 
-// New returns a session with the slices and the logs that its journal has, or an empty one. The conversation
-// of the journal comes with the first run. The error joins one for each fault of the config, such as a slice
-// of the journal that is not declared.
+// New returns a session with the slices and the logs that its journal has at the end of its last run; empty
+// if there is none, or if that run has not ended. The conversation of the journal comes with the first run.
+// The error joins one for each fault of the config, such as a slice of the journal that is not declared.
 func New(cfg Config) (*Session, error) {
 	s, err := empty(cfg)
 	if err != nil {
