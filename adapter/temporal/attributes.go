@@ -36,6 +36,13 @@ var statuses = map[machine.Phase]string{
 	machine.Stopped: "stopped",
 }
 
+// initialAttributes returns the attributes of a start with those of a run that begins, so that the server
+// refuses at once what is not registered. Workflow tasks that set it would fail without end.
+func initialAttributes(given sdk.SearchAttributes) sdk.SearchAttributes {
+	return sdk.NewSearchAttributes(given.Copy(), statusKey.ValueSet("running"), attemptsKey.ValueSet(0),
+		exhaustedKey.ValueSet("no"))
+}
+
 // showAttributes sets the search attributes if they changed, because each time adds an event to the
 // history.
 func (f *flow) showAttributes() error {

@@ -44,7 +44,7 @@ type Options struct {
 	// Person makes a person the planner instead of the worker's: see [Handle.Plan].
 	Person bool
 	// SearchAttributes sets [AttributeStatus], [AttributeAttempts] and [AttributeExhausted]. They must
-	// be registered.
+	// be registered: otherwise the server refuses the start. A run of [Order] would wait for them without end.
 	SearchAttributes bool
 	// Workflow has further options of the workflow. Its ID and TaskQueue are ignored. A RetryPolicy or a
 	// CronSchedule would make the whole run again, with all that it does.
@@ -269,6 +269,9 @@ func start(
 	}
 	how := o.Workflow
 	how.ID, how.TaskQueue = o.ID, o.TaskQueue
+	if o.SearchAttributes && len(how.SearchAttributes) == 0 {
+		how.TypedSearchAttributes = initialAttributes(how.TypedSearchAttributes)
+	}
 	began, err := c.ExecuteWorkflow(ctx, how, cmp.Or(o.Agent, DefaultAgent), over(in))
 	if err != nil {
 		return nil, fmt.Errorf("temporal: %w", err)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/mock"
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/client"
 	sdk "go.temporal.io/sdk/temporal"
 
 	"github.com/retake-go/retake/fault"
@@ -131,6 +132,36 @@ func TestSearchAttributesAreSet(t *testing.T) {
 	_, err := b.run()
 	require.Error(t, err)
 	assert.Equal(t, []string{"running 0 no", "waiting 1 no", "running 1 no", "stopped 2 not_retryable"}, set)
+}
+
+// starter is a client that refuses to start workflows.
+type starter struct {
+	client.Client
+	how client.StartWorkflowOptions
+}
+
+func (s *starter) ExecuteWorkflow(
+	_ context.Context, how client.StartWorkflowOptions, _ any, _ ...any,
+) (client.WorkflowRun, error) {
+	s.how = how
+	return nil, errors.New("no mapping defined for search attribute")
+}
+
+// A start has the search attributes, so that the server refuses it if they are not registered. A workflow that
+// sets them would fail without end.
+func TestAStartHasTheSearchAttributes(t *testing.T) {
+	var c starter
+	mine := sdk.NewSearchAttributeKeyKeyword("Tenant")
+	o := Options{ID: "a", TaskQueue: "q", SearchAttributes: true}
+	o.Workflow.TypedSearchAttributes = sdk.NewSearchAttributes(mine.ValueSet("t-1"))
+	_, err := Start(t.Context(), &c, o, loop.Input{Prompt: "Hi."}, loop.Config{})
+	require.ErrorContains(t, err, "temporal: no mapping defined")
+	want := sdk.NewSearchAttributes(mine.ValueSet("t-1"), statusKey.ValueSet("running"), attemptsKey.ValueSet(0), exhaustedKey.ValueSet("no"))
+	assert.Equal(t, want, c.how.TypedSearchAttributes)
+	o.SearchAttributes = false
+	_, err = Start(t.Context(), &c, o, loop.Input{Prompt: "Hi."}, loop.Config{})
+	require.Error(t, err)
+	assert.Equal(t, 1, c.how.TypedSearchAttributes.Size())
 }
 
 func TestFaultsOfAWorkerAreNamed(t *testing.T) {
