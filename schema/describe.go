@@ -18,6 +18,42 @@ const (
 	maxLists   = 3   // lists within lists that are named
 )
 
+// tell notes at the schemas of a type's places what the validator and decoders want there, which no keyword
+// says. told are the structs that have been looked into.
+func (at *spot) tell(n *node, told map[*layout]bool) {
+	for inner := n; inner != nil; {
+		n, inner = inner, inner.inner(&variable{spot: at})
+	}
+	switch {
+	case n == nil || told[at.members]:
+	case at.class == classOpaque && n.raw["type"] == nil:
+		n.wanted = []string{at.decoderPhrase()}
+	case at.class == classStruct:
+		told[at.members] = true
+		for _, m := range at.members.members {
+			m.tell(n.members[m.name], told)
+		}
+	default:
+		if at.each != nil {
+			at.each.tell(cmp.Or(n.each, n.rest), told)
+		}
+		if known := at.knownPhrase(); known != "" {
+			n.wanted = []string{known}
+		}
+		n.wanted = at.appendSaid(n.wanted)
+	}
+}
+
+// appendSaid appends what the rules of a place want that the schema does not say.
+func (at *spot) appendSaid(list []string) []string {
+	for _, r := range at.rules {
+		if !r.omits() && r.tag != "required" {
+			list = append(list, r.said)
+		}
+	}
+	return list
+}
+
 // describe says in a few words what a value should be: its constant, its values, or its type with its plain
 // constraints. Of a union of unions it describes the first maxNodes schemas.
 func (n *node) describe() string {
@@ -34,6 +70,9 @@ func (n *node) described(steps int, left *int) string {
 	}
 	if _, ok := n.raw["type"]; ok {
 		return n.describeType()
+	}
+	if len(n.wanted) > 0 {
+		return strings.Join(n.wanted, ", ")
 	}
 	if target := n.target(); target != nil {
 		return target.described(steps-1, left)
@@ -121,6 +160,9 @@ func (n *node) details(types []string) []string {
 				details = appendShort(details, constraint(p.keyword, at), maxDetail)
 			}
 		}
+	}
+	for _, want := range n.wanted {
+		details = appendShort(details, strings.TrimPrefix(want, "a string "), maxDetail)
 	}
 	var either []string
 	for _, sub := range n.any {

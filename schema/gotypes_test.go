@@ -503,3 +503,38 @@ func (v torn) Issues() []fault.Issue {
 func TestWhatAMethodSaysIsUTF8(t *testing.T) {
 	assert.Equal(t, []string{"city: expected a city and not P\ufffd [known rules]"}, decoded[torn](t, `{"city":"Pécs"}`))
 }
+
+// What a rule or a decoder asks for is told with the type, so that a value is not sent twice to learn of it.
+func TestAMissingValueIsToldWithItsRules(t *testing.T) {
+	type stay struct {
+		From  string           `json:"from" validate:"required,datetime=2006-01-02 15:04"`
+		Price string           `json:"price" validate:"iso4217,lowercase"`
+		Mail  string           `json:"mail" validate:"email"`
+		Word  spoken           `json:"word" validate:"oneof=yes no"`
+		Sum   big.Int          `json:"sum"`
+		ID    *UUID            `json:"id" validate:"required"`
+		Hosts []string         `json:"hosts" validate:"dive,hostname_port"`
+		Zones map[string]*zone `json:"zones"`
+		Next  *stay            `json:"next"`
+	}
+	all := []string{
+		"from: required, expected string (a date or time written as YYYY-MM-DD hh:mm) [required schema]",
+		"hosts: required, expected array of strings [required schema]", "id: required, expected string (a UUID) [required schema]",
+		"mail: required, expected string (an email address) [required schema]",
+		"price: required, expected string (a currency code such as EUR, in lower case) [required schema]",
+		"sum: required, expected a whole number [required schema]",
+		`word: required, expected a value that reads as spoken, one of "yes", "no" [required schema]`,
+		"zones: required, expected object [required schema]",
+	}
+	assert.Equal(t, all, decoded[stay](t, `{}`))
+	assert.Equal(t, []string{
+		"hosts/0: expected string (a host and port such as example.com:80), got integer [type schema]",
+		"price: expected a string in lower case, got string [lowercase rules]",
+		"zones/a/name: expected string (a time zone name such as Europe/Lisbon), got integer [type schema]",
+	}, decoded[stay](t, `{"from":"2024-05-06 07:08","price":"EUR","mail":"a@b.co","word":"no","sum":1,"id":"b7e2c0f6-3a4e-4f0e-9c37-2d1f1c8f5a11",
+		"hosts":[1],"zones":{"a":{"name":1}}}`))
+}
+
+type zone struct {
+	Name string `json:"name" validate:"timezone"`
+}

@@ -59,6 +59,7 @@ type node struct {
 	cond, then, els *node
 
 	raw      map[string]any // as it is written in the document
+	wanted   []string       // what the Go type wants besides, in words
 	up       *node          // the schema that has this one as a branch or as its unevaluated… keyword
 	under    string         // the keyword it is the value of
 	expected sync.Map       // phrases, by rule or by missing member

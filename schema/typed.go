@@ -71,6 +71,7 @@ func schemaOf(t reflect.Type) (*Schema, error) {
 		return nil, fmt.Errorf("%w (of %s)", err, t)
 	}
 	s.typed = plan
+	plan.root.tell(s.root, map[*layout]bool{})
 	return s, nil
 }
 

@@ -48,13 +48,7 @@ func (at *spot) decoderPhrase() string {
 	case at.class == classFloat: // of 32 bits
 		return "a number from -3.4e38 to 3.4e38"
 	}
-	said := "a value that reads as " + at.typ.Name()
-	for _, r := range at.rules {
-		if !r.omits() && r.tag != "required" {
-			said += ", " + r.said
-		}
-	}
-	return said
+	return strings.Join(at.appendSaid([]string{"a value that reads as " + at.typ.Name()}), ", ")
 }
 
 // nameIn is the name of a rule in an issue: the JSON Schema keyword where there is one, so that the same
