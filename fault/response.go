@@ -45,9 +45,10 @@ type Response struct {
 type Verdict struct {
 	Class Class
 	Plane Plane
-	// Retryable says whether another try may help. It is that of the class, unless the server said outright
-	// what to do (x-should-retry, or a Go error that is final; on the transport plane only), or all that is
-	// known is a document's name of a correction class, which documents do not retry.
+	// Retryable says whether another try may help. It is that of the class, with two exceptions: on the
+	// transport plane the server may have said outright what to do (x-should-retry, or a Go error that is
+	// final); and where a document's name of a correction class is all that is known, it is false, because
+	// documents do not retry these.
 	Retryable bool
 	// RetryAfter is the wait that the server asked for, in a header, its body or the Go error. It is valid if
 	// Asked is set.
@@ -116,12 +117,12 @@ type wireResponse struct {
 }
 
 // ReadResponse reads the JSON form of a Response: an object of provider, model, status, type, code, message,
-// headers and body, all optional. Status and code may be a number or a string (a status also "429 Too Many
-// Requests", or Google's word for it), a header's value a string, a number or a list of them, the body raw
-// text or JSON. A status has three digits, or is 0 for none. An object with other members is taken for the
-// bare body of an error, such as {"error": {...}}. Other members are refused beside provider, headers or
-// body, and where a name is close to a known one. So is anything after the object. The error names the member
-// and what would be right.
+// headers and body, all optional, in at most 8 MiB. Status and code may be a number or a string; a status has
+// three digits, or is 0 for none, and may also be "429 Too Many Requests" or Google's word for it. A header's
+// value is a string, a number or a list of them. The body is raw text or JSON. An object with other members
+// is taken for the bare body of an error, such as {"error": {...}}. Other members are refused beside
+// provider, headers or body, and where a name is close to a known one. So is anything after the object. The
+// error names the member and what would be right.
 func ReadResponse(doc []byte) (Response, error) {
 	if len(doc) > maxResponse {
 		return Response{}, fmt.Errorf("error document: %d bytes, at most %d are read", len(doc), maxResponse)
