@@ -163,7 +163,7 @@ var openObject = json.RawMessage(`{"type":"object"}`)
 // rulesFollow introduces, in the description of a tool, the schema that could not be sent unchanged.
 const rulesFollow = "The arguments must be valid against this JSON Schema: "
 
-// propertyName matches the names of properties that the API accepts in the schema of a tool.
+// propertyName matches the names of arguments that the API accepts.
 var propertyName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
 
 // toolSchema converts the schema of a tool into one that the API accepts: an object in Draft 2020-12,
@@ -171,7 +171,7 @@ var propertyName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
 // description what is lost.
 func toolSchema(raw []byte) (sent json.RawMessage, words string) {
 	root, ok := kit.ReadObject(raw)
-	if !ok || !namesFit(raw) || !isCurrent(root) {
+	if !ok || !namesFit(root) || !isCurrent(root) {
 		return openObject, rulesFollow + string(raw)
 	}
 	kept := kit.Object{kit.TextField("type", "object")}
@@ -201,22 +201,10 @@ func isCurrent(root kit.Object) bool {
 	return err == nil
 }
 
-// namesFit reports whether the API accepts all names of properties, at any depth.
-func namesFit(raw json.RawMessage) bool {
-	if list, ok := kit.ReadObject(raw); ok {
-		for _, m := range list {
-			if m.Name == "properties" && !propertiesFit(m.Value) || !namesFit(m.Value) {
-				return false
-			}
-		}
-		return true
-	}
-	return !slices.ContainsFunc(kit.Items(raw), func(item json.RawMessage) bool { return !namesFit(item) })
-}
-
-func propertiesFit(raw json.RawMessage) bool {
-	list, _ := kit.ReadObject(raw)
-	return !slices.ContainsFunc(list, func(m kit.Member) bool { return !propertyName.MatchString(m.Name) })
+// namesFit reports whether the API accepts the names of a tool's arguments. It does not look further within.
+func namesFit(root kit.Object) bool {
+	return !slices.ContainsFunc(root.Object("properties"),
+		func(m kit.Member) bool { return !propertyName.MatchString(m.Name) })
 }
 
 func isObject(raw []byte) bool { return bytes.HasPrefix(bytes.TrimLeft(raw, " \t\r\n"), []byte("{")) }
