@@ -118,6 +118,18 @@ func TestAToolWithOutcomesRunsOnlyWhenTheStorySaysSo(t *testing.T) {
 	assert.Equal(t, 2, ran)
 }
 
+// An outcome of a misspelt tool would never be noticed.
+func TestAnOutcomeThatNobodyUsesIsAMistake(t *testing.T) {
+	sc := begun(t)
+	require.NoError(t, sc.unused())
+	require.NoError(t, sc.perform(&datadriven.TestData{
+		Cmd: "outcome", CmdArgs: []datadriven.CmdArg{{Key: "bok_room"}}, Input: "result 1", Pos: "story.txt:7",
+	}))
+	assert.EqualError(t, sc.unused(), "story.txt:7: an outcome of bok_room is left over: no run of that tool used it")
+	sc.next("bok_room")
+	assert.NoError(t, sc.unused())
+}
+
 // The hint to rewrite a story is given only for a plain run of a story without mistakes.
 func TestAFailureSaysWhatToDo(t *testing.T) {
 	sc := begun(t)

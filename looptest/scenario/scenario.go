@@ -12,8 +12,8 @@ import (
 )
 
 // hint is the last line of a failing scenario.
-const hint = `The story no longer ends as it is told. Run the test with -rewrite (in this repo: make golden), read every
-line of the diff, and commit only what you understand.`
+const hint = `The story no longer ends as it is told. Run the test with -rewrite, read every line of the diff, and commit only
+what you understand.`
 
 // Option configures scenarios with a program's own tools and policies ([With]), or runs them in another way
 // than plainly.
@@ -106,7 +106,7 @@ func CrashEverywhere() Option { return way(func(sc *story) { sc.crashes = true }
 // Tools, reducers, a policy and a session of your own are an option: [With].
 //
 // An event that does not fit is answered "refused: …" and changes nothing. A verb or argument that does not
-// exist fails the test with file and line.
+// exist, and an outcome that no run of its tool uses, fail the test with file and line.
 func Run(t *testing.T, dir string, opts ...Option) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.txt"))
@@ -143,6 +143,10 @@ func runFile(t *testing.T, path string, opts ...Option) {
 	if sc.lines == 0 {
 		sc.mistaken = true
 		t.Fatalf("%s: there is no story in it: begin one with start", path)
+	}
+	if err := sc.unused(); err != nil && !t.Failed() {
+		sc.mistaken = true
+		t.Fatal(err)
 	}
 	if sc.telling != nil {
 		sc.telling(t, sc.sessions())

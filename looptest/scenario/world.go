@@ -37,11 +37,13 @@ type outcome struct {
 	silent   bool
 	// itself is set if the program's own tool runs.
 	itself bool
+	// place is where it stands; empty for one of a round, whose call may be skipped.
+	place string
 }
 
 // script reads the next outcomes of a tool, one per line. Its events and progress come before the outcome.
 func (sc *story) script(l *line) error {
-	o, open := outcome{tool: l.name}, false
+	o, open := outcome{tool: l.name, place: l.place}, false
 	for _, text := range strings.Split(l.body, "\n") {
 		ends, err := o.read(strings.TrimSpace(text))
 		if err != nil {
@@ -51,7 +53,7 @@ func (sc *story) script(l *line) error {
 			if err := sc.will(o, l.place); err != nil {
 				return err
 			}
-			o = outcome{tool: l.name}
+			o = outcome{tool: l.name, place: l.place}
 		}
 	}
 	if open {
@@ -170,6 +172,16 @@ func (w *world) next(name string) outcome {
 	o := w.outcomes[at]
 	w.outcomes = slices.Delete(w.outcomes, at, at+1)
 	return o
+}
+
+// unused reports an outcome that no run used, which a misspelt name makes.
+func (w *world) unused() error {
+	for _, o := range w.outcomes {
+		if o.place != "" {
+			return fmt.Errorf("%s: an outcome of %s is left over: no run of that tool used it", o.place, o.tool)
+		}
+	}
+	return nil
 }
 
 // toolFunc is a tool that does what the story scripted.
