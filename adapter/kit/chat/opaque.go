@@ -157,6 +157,8 @@ func merged(list []json.RawMessage) []json.RawMessage {
 		for _, m := range item {
 			if whole[at][m.Name] == nil {
 				order[at] = append(order[at], m.Name)
+			} else if m.Name == "thinking" && item.Text("signature") != "" && sameText(joined(whole[at][m.Name]), m.Value) {
+				continue // newer LiteLLM says the whole thought again beside its signature
 			}
 			whole[at].add(m)
 		}
@@ -172,6 +174,13 @@ func merged(list []json.RawMessage) []json.RawMessage {
 		out[n] = o.JSON()
 	}
 	return out
+}
+
+// sameText reports whether both are the same text.
+func sameText(a, b json.RawMessage) bool {
+	x, ok := kit.ReadText(a)
+	y, okay := kit.ReadText(b)
+	return ok && okay && x == y
 }
 
 // itemKey is the same for all pieces of an item. Without an index an item has one piece.

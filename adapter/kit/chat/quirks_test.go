@@ -131,6 +131,13 @@ func TestThinkingBlocksThatAreStreamedAreJoined(t *testing.T) {
 		piece(`{"type":"thinking","thinking":"4.","signature":"s2"}`)+`data: {"choices":[{"delta":{"content":"4"},"finish_reason":"stop"}]}`+"\n\n")
 	assert.Contains(t, sent(t, a, chatSays, after(reply)), `"thinking_blocks":[{"signature":"s1","thinking":"Two and two.","type":"thinking"},`+
 		`{"data":"d","type":"redacted_thinking"},{"signature":"s2","thinking":"So 4.","type":"thinking"}]`)
+
+	// Newer LiteLLM says the whole thought again with the signature.
+	reply = replyOf(t, a, true, piece(`{"type":"thinking","thinking":"Two and ","signature":""}`)+piece(`{"type":"thinking","thinking":"two.","signature":""}`)+
+		piece(`{"type":"thinking","thinking":"Two and two.","signature":"s1"}`)+piece(`{"type":"thinking","thinking":"So 4.","signature":"s2"}`)+
+		`data: {"choices":[{"delta":{"content":"4"},"finish_reason":"stop"}]}`+"\n\n")
+	assert.Contains(t, sent(t, a, chatSays, after(reply)), `"thinking_blocks":[{"signature":"s1","thinking":"Two and two.","type":"thinking"},`+
+		`{"signature":"s2","thinking":"So 4.","type":"thinking"}]`)
 }
 
 // A call that cannot be read is answered, and goes back: servers that parse its arguments would refuse every
