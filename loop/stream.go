@@ -22,6 +22,8 @@ type Delta struct {
 	// discard what was received of that one. Call is -1, and nothing else is set. There is also a reset if a
 	// request in progress is made again by a resume, but none at the end of the run.
 	Reset bool
+	// Session is the id of the session: of whose run the piece is.
+	Session string
 	// Turn is the number of the reply, Attempt that of the action that was corrected most, and Transport that
 	// of this request on the transport plane, all from 1.
 	Turn, Attempt, Transport int
@@ -36,7 +38,7 @@ func (p *process) streams(m *machine.ModelCall) func(ctx context.Context, d Delt
 	if p.streaming == nil {
 		p.streaming = make(chan struct{}, 1)
 	}
-	at, streaming := observe.ModelWork(m), p.streaming
+	at, id, streaming := observe.ModelWork(m), p.s.ID(), p.streaming
 	return func(ctx context.Context, d Delta) {
 		select {
 		case streaming <- struct{}{}:
@@ -48,7 +50,7 @@ func (p *process) streams(m *machine.ModelCall) func(ctx context.Context, d Delt
 			}
 		}
 		defer func() { <-streaming }()
-		d.Turn, d.Attempt, d.Transport = at.Turn, at.Attempt, at.Transport
+		d.Session, d.Turn, d.Attempt, d.Transport = id, at.Turn, at.Attempt, at.Transport
 		p.stream(d)
 	}
 }

@@ -33,17 +33,19 @@ func TestAStreamSaysWhatItBelongsToAndWhatIsToBeTakenBack(t *testing.T) {
 	good.Reply.Text = "Two nights."
 	broke := looptest.Fail(&fault.ProviderError{Class: fault.Network, Provider: "example"})
 	var told []loop.Delta
-	_, err := fixture.Run(t.Context(), streaming(broke, bad, good, looptest.Say("Booked.")), newSession(t), loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, booked)}, loop.WithClock(looptest.NewClock()), loop.WithStream(func(d loop.Delta) {
+	s := newSession(t)
+	id := s.ID()
+	_, err := fixture.Run(t.Context(), streaming(broke, bad, good, looptest.Say("Booked.")), s, loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, booked)}, loop.WithClock(looptest.NewClock()), loop.WithStream(func(d loop.Delta) {
 		if d.Name == "" {
 			told = append(told, d)
 		}
 	}))
 	require.NoError(t, err)
 	reset := func(turn, attempt, transport int) loop.Delta {
-		return loop.Delta{Call: -1, Reset: true, Turn: turn, Attempt: attempt, Transport: transport}
+		return loop.Delta{Call: -1, Reset: true, Session: id, Turn: turn, Attempt: attempt, Transport: transport}
 	}
 	text := func(text string, turn, attempt, transport int) loop.Delta {
-		return loop.Delta{Call: -1, Text: text, Turn: turn, Attempt: attempt, Transport: transport}
+		return loop.Delta{Call: -1, Text: text, Session: id, Turn: turn, Attempt: attempt, Transport: transport}
 	}
 	assert.Equal(t, []loop.Delta{
 		text("Ha", 1, 1, 1),
