@@ -154,7 +154,7 @@ func (j *Journal) Past() (*Fold, error) {
 	}
 	if j.clear == nil {
 		return nil, fmt.Errorf("%w: a run can continue only if the settings have the store of what was left out "+
-			"(redact: transcripts)", ErrRedacted)
+			"(redact: transcripts): give it, or use another session for new runs", ErrRedacted)
 	}
 	now := *j.clear.begunLast()
 	now.Notes = slices.Clone(now.Notes)

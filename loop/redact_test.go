@@ -146,6 +146,7 @@ func TestARedactedRunIsResumedOnlyWithWhatWasLeftOut(t *testing.T) {
 			defer j.Close()
 			_, err = j.Past()
 			require.ErrorIs(t, err, journal.ErrRedacted)
+			require.ErrorContains(t, err, "give it, or use another session for new runs")
 		})
 	}
 }
