@@ -78,7 +78,7 @@ func appendEmbedded(
 	}
 	rules := rulesOf(sf)
 	if rules != "" && rules != "-" {
-		return nil, fmt.Errorf("%s: an embedded struct has no place of its own for the rules %q: give the field a json name", at, rules)
+		return nil, fmt.Errorf("%s: an embedded struct has no place of its own for the rules %q: leave them out, or give the field a json name", at, rules)
 	}
 	return appendFields(fields, sf.Type, at, index, checked && rules != "-")
 }

@@ -330,6 +330,10 @@ func TestForRefuses(t *testing.T) {
 			Span
 			To int
 		}], `From: validate rule "ltfield=To" names no field of schema_test.Span: "To"`},
+		"rules_of_an_embedded_struct": {refused[struct {
+			Span `validate:"required"`
+			To   int
+		}], `Span: an embedded struct has no place of its own for the rules "required": leave them out, or give the field a json name`},
 		"compared_elements": {refused[struct {
 			A string
 			B []string `validate:"dive,omitempty,eqfield=A"`

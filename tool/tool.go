@@ -77,7 +77,11 @@ func ofFunction[A, R any](fn func(ctx context.Context, args A) (R, error), opts 
 		return nil, err
 	}
 	if k := args.Kind(); k != reflect.Struct && k != reflect.Map {
-		return nil, fmt.Errorf("arguments must be a struct or a map with string keys, not %s", args)
+		what := args.String()
+		if k == reflect.Pointer {
+			what += ": take " + args.Elem().String()
+		}
+		return nil, fmt.Errorf("arguments must be a struct or a map with string keys, not %s", what)
 	}
 	typed, err := schema.For[A]()
 	if err != nil {

@@ -250,6 +250,7 @@ func TestNewRefusesMistakes(t *testing.T) {
 		"long_name":   {func() { tool.New(strings.Repeat("a", 129), "", fn) }, "1 to 128"},
 		"nil":         {func() { tool.New[booking, int]("a", "", nil) }, "the function is nil"},
 		"nil_option":  {func() { tool.New("a", "", fn, tool.ReadOnly(), nil) }, "option 2 is nil: leave it out"},
+		"pointer":     {func() { tool.New("a", "", func(context.Context, *booking) (int, error) { return 0, nil }) }, "map with string keys, not *tool_test.booking: take tool_test.booking"},
 		"scalar":      {func() { tool.New("a", "", func(context.Context, int) (int, error) { return 0, nil }) }, "must be a struct or a map with string keys, not int"},
 		"integer_map": {func() { tool.New("a", "", func(context.Context, map[int]int) (int, error) { return 0, nil }) }, "map keys must be strings"},
 		"bad_field":   {func() { tool.New("a", "", func(context.Context, struct{ C chan int }) (int, error) { return 0, nil }) }, "C: a chan int cannot"},
