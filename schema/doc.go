@@ -44,7 +44,7 @@
 // What a Go type means as JSON:
 //
 //   - names are exact; unknown members are refused
-//   - null stands for a pointer without the rule `required`, or for an any
+//   - null stands for an any, and for a pointer without the rule `required` that is not the whole document
 //   - an empty list or object is an empty slice or map, and not nil
 //   - a []byte or [n]byte is a base64 string
 //   - 2.0 and 2e0 are integers; a number must fit its Go type
