@@ -32,7 +32,7 @@ func (s *step) planned() error {
 		return s.eventError(err.Error())
 	}
 	if p.Warning != "" {
-		s.warn(p.Warning)
+		s.Warnings = append(slices.Clip(s.Warnings), p.Warning) // each one, as in recorded histories
 	}
 	c := s.kept.Consult
 	if c == nil {
@@ -73,7 +73,7 @@ func (s *step) afterFailure(p *Plan, c *Question) error {
 	return s.sendAgain(p, c)
 }
 
-// warn adds a warning to the run's result, once.
+// warn adds a warning to the run's result, once. Those of planners come each time.
 func (s *step) warn(text string) {
 	if !slices.Contains(s.Warnings, text) {
 		s.Warnings = append(slices.Clip(s.Warnings), text)
