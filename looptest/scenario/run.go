@@ -59,8 +59,12 @@ func (sc *story) open(id string, l *line) error {
 	sc.cfg.Seed = l.args["seed"]
 	sc.cfg.CallsOnly = sc.cfg.CallsOnly || l.has("calls")
 	sc.cfg.Consult = slices.Clip(sc.cfg.Consult)
-	for _, class := range split(l.args["consult"], ", ") {
-		sc.cfg.Consult = append(sc.cfg.Consult, fault.Class(class))
+	for _, name := range split(l.args["consult"], ", ") {
+		class, err := classOf(name)
+		if err != nil {
+			return fmt.Errorf("consult: %w", err)
+		}
+		sc.cfg.Consult = append(sc.cfg.Consult, class)
 	}
 	sc.cfg.Models = map[string]machine.ModelInfo{"": {Name: l.args["model"], Unbounded: l.has("unbounded")}}
 	if l.has("estimates") {

@@ -14,11 +14,13 @@ import (
 
 // fault makes the model call or the try of a single action fail.
 func (sc *story) fault(l *line) error {
-	class := fault.Class(l.name)
+	class, err := classOf(l.name)
+	if err != nil {
+		return err
+	}
 	var (
 		f      fault.Failure
 		limits ratelimit.State
-		err    error
 	)
 	if class.Plane() == fault.Correction {
 		f.Plane, f.Class, f.Tool = fault.Correction, class, l.args["tool"]

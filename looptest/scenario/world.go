@@ -12,6 +12,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
 )
@@ -118,21 +119,35 @@ func (o *outcome) read(text string) (ends bool, err error) {
 
 // readFault reads "timeout retry-after=2s".
 func readFault(text string) (error, error) {
-	class, asked, there := strings.Cut(text, " retry-after=")
-	e := &fault.ProviderError{Class: fault.Class(class), Provider: "example"}
-	if !there {
-		return e, nil
+	name, asked, there := strings.Cut(text, " retry-after=")
+	class, err := classOf(name)
+	e := &fault.ProviderError{Class: class, Provider: "example"}
+	if err != nil || !there {
+		return e, err
 	}
-	var err error
 	e.RetryAfter, err = duration("retry-after", asked)
 	return e, err
 }
 
+// classOf reads a class as a policy does, which knows misspelled ones.
+func classOf(name string) (fault.Class, error) {
+	class := fault.Class(name)
+	err := policy.Layer{RetryableErrors: []fault.Class{class}}.Validate()
+	if wrong, found := errors.AsType[*policy.FieldError](err); found {
+		err = errors.New(wrong.Problem)
+	}
+	return class, err
+}
+
 // readClass reads "sold_out /city free another city": a class of the user's own, and its issues.
 func readClass(text string) (error, error) {
-	class, rest, _ := strings.Cut(text, " ")
+	name, rest, _ := strings.Cut(text, " ")
+	class, err := classOf(name)
+	if err != nil {
+		return nil, err
+	}
 	issues, err := readIssues(rest)
-	return &fault.ClassError{Class: fault.Class(class), Issues: issues}, err
+	return &fault.ClassError{Class: class, Issues: issues}, err
 }
 
 // readLater reads "the till is closed after=2s".
