@@ -228,10 +228,11 @@ const nameChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 // so that it cannot be mistaken for the text around it. The result has at most limit bytes; limit must be 16
 // or more.
 func InMarks(s string, limit int) string {
-	if marked := inMarks(s, limit-2); len(marked) <= limit {
-		return marked
+	marked := inMarks(s, limit-2)
+	if over := len(marked) - limit; over > 0 { // escapes may double the length, but no more
+		marked = inMarks(s, max(len(QuoteWithin(s, limit-2))-over, (limit-2)/2))
 	}
-	return inMarks(s, (limit-2)/2) // many quotation marks inside
+	return marked
 }
 
 // marks are quotation marks with the backslashes before them, which have to be doubled.

@@ -150,6 +150,16 @@ func TestQuotationsCannotBeLeft(t *testing.T) {
 	}
 }
 
+// A text is cut by what its quotation marks take more, and not by half for a single one.
+func TestAQuotationMarkCostsNoMoreThanItself(t *testing.T) {
+	assert.Equal(t, `"\"`+strings.Repeat("r", 57)+`…"`, feedback.InMarks(`"`+strings.Repeat("r", 100), 64))
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{`"`, `\`, "a", "é", "\n", "{{", "\xff", strings.Repeat("r", 20)})).Draw(t, "text"), "")
+		limit := rapid.IntRange(16, 80).Draw(t, "limit")
+		require.LessOrEqual(t, len(feedback.InMarks(text, limit)), limit)
+	})
+}
+
 func TestJSONOfAToolReadsBackAsItself(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		value := rapid.MapOf(rapid.String(), rapid.String()).Draw(t, "value")
