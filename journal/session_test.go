@@ -117,3 +117,40 @@ func TestANewSessionHasTheStateOfItsJournal(t *testing.T) {
 	require.EqualError(t, err, `session config: slices: declare those of the journal: slice "cart": unknown slice`)
 	require.NoError(t, j.Close())
 }
+
+// A run that waits for days goes on with its own state. A change in between would be lost.
+func TestNothingIsChangedBesideARunThatWasLeft(t *testing.T) {
+	store, cart := &looptest.Store{}, session.StateSlice[string]("cart")
+	open := func() (*journal.Journal, *session.Session) {
+		j, err := journal.Open(t.Context(), store, "cart-7", journal.Settings{})
+		require.NoError(t, err)
+		s, err := session.New(session.Config{Journal: j, Slices: []session.Declared{cart},
+			Reducers: []session.Reducer{session.On(cart, "added", "cart.added", reducer.Latest[string]())}})
+		require.NoError(t, err)
+		return j, s
+	}
+	ctx, leave := context.WithCancelCause(t.Context())
+	l, err := loop.New(loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
+		leave(loop.ErrSuspended)
+		return message.Reply{Text: "Fine."}, nil
+	}), loop.Config{})
+	require.NoError(t, err)
+	j, s := open()
+	_, err = l.Run(ctx, s, loop.Input{Prompt: "Go on."})
+	require.ErrorIs(t, err, loop.ErrSuspended)
+	require.NoError(t, j.Close())
+
+	j, s = open()
+	lamp, err := session.NewEvent("added", "lamp")
+	require.NoError(t, err)
+	snapshot, err := s.Snapshot()
+	require.NoError(t, err)
+	for _, err := range []error{s.Dispatch(lamp), s.RestoreSlices(snapshot)} {
+		require.EqualError(t, err, "session: a run of its journal was left to be resumed, and goes on with its own state: finish it first, with Loop.Resume or the same call")
+	}
+	_, err = l.Resume(t.Context(), s)
+	require.NoError(t, err)
+	require.NoError(t, s.Dispatch(lamp))
+	require.NoError(t, s.RestoreSlices(snapshot))
+	require.NoError(t, j.Close())
+}

@@ -9,6 +9,9 @@ import (
 
 // The errors of a session or state; use errors.Is.
 var (
+	errUnfinished = errors.New("session: a run of its journal was left to be resumed, and goes on with its own " +
+		"state: finish it first, with Loop.Resume or the same call")
+
 	// ErrBusy: a run holds the session.
 	ErrBusy = errors.New("the session is held by a run: wait for its end, or speak to it with Session.Say")
 	// ErrReentrant: a reducer, or a function that is called during a change, changes the session in turn. It

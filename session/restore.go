@@ -91,8 +91,11 @@ func (s *Session) RestoreSlices(snapshot []byte) error {
 		return err
 	}
 	defer s.changing.Unlock()
-	if s.held {
+	switch {
+	case s.held:
 		return ErrBusy
+	case s.unfinished():
+		return errUnfinished
 	}
 	next := s.State()
 	if held.id != "" && held.id != next.id {

@@ -119,9 +119,11 @@ func New(cfg Config) (*Session, error) {
 	return s, nil
 }
 
-// recorded is a journal that knows what its session had at the end of its last run.
+// recorded is a journal that knows what its session had at the end of its last run, and whether that is still
+// to come.
 type recorded interface {
 	Contents() (Contents, error)
+	Unfinished() bool
 }
 
 // empty returns an empty session.
@@ -177,7 +179,7 @@ func (s *Session) report(e fault.ReducerError) {
 // returned. Earlier events stay applied; later ones are not applied.
 //
 // What events change between runs is recorded with the next run; until then only a [Session.Snapshot] has it.
-// A run that a crash left unfinished goes on with its own state: dispatch once it has ended.
+// A run that was left to be resumed goes on with its own state, so that until its end nothing can be changed.
 //
 // During a try of loop.Do or loop.Attempts in the session, the events belong to that try; goroutines that
 // dispatch at the same time wait for one another. While another run holds the session, the error is [ErrBusy]
@@ -210,6 +212,18 @@ func (s *Session) apply(event Event) (through func(Event) error, failure *fault.
 		return s.dispatch, nil, nil
 	case s.held:
 		return nil, nil, ErrBusy
+	case s.unfinished():
+		return nil, nil, errUnfinished
 	}
 	return nil, s.transact(event), nil
+}
+
+// unfinished reports whether the last run of the journal is still to be resumed.
+func (s *Session) unfinished() bool {
+	j := s.journal.Load()
+	if j == nil {
+		return false
+	}
+	r, ok := (*j).(recorded)
+	return ok && r.Unfinished()
 }
