@@ -269,6 +269,7 @@ func start(
 	}
 	how := o.Workflow
 	how.ID, how.TaskQueue = o.ID, o.TaskQueue
+	//lint:ignore SA1019 a start must not have both kinds, and some may still set the other one
 	if o.SearchAttributes && len(how.SearchAttributes) == 0 {
 		how.TypedSearchAttributes = initialAttributes(how.TypedSearchAttributes)
 	}
