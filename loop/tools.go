@@ -5,7 +5,6 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
@@ -70,16 +69,9 @@ func (p *process) runOne(ctx context.Context, b *batch, n int, call *outer, inv 
 		b.outcomes[n] <- out
 	}()
 	out = p.invoke(context.WithValue(ctx, viewKey{}, call), call.Run, inv)
-	out.InDoubt = out.InDoubt || call.cutOff && !call.inside.Load() && denies(&out)
-}
-
-// denies reports that a call says that it had no effect. That is no word about an earlier try of it.
-func denies(out *tool.Outcome) bool {
-	if out.Err == nil {
-		return out.Result == nil
+	if call.cutOff && !call.inside.Load() {
+		engine.CutOff(&out)
 	}
-	_, later := out.Later()
-	return later || out.Failure().Plane == fault.Correction
 }
 
 // cutOffBefore reports whether a call began before, without an outcome: its process died.

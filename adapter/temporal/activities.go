@@ -233,6 +233,9 @@ func (a *agent) callTool(ctx context.Context, in wire[toolCall]) (wire[toolResul
 		calling = loop.WithView(calling, view)
 	}
 	o := t.InvokeWithin(calling, run.Arguments, cmp.Or(run.Timeout, a.ToolTimeout), usercode.After)
+	if out.Tries > 1 && !run.ReadOnly {
+		engine.CutOff(&o)
+	}
 	out.ends(a.reducing, run, o)
 	out.Events = o.Events
 	return acted(ctx, a, "the result of "+run.Tool, &out, &out.outcome)

@@ -74,6 +74,34 @@ func TestACallThatLostItsWorkerIsNotMadeTwice(t *testing.T) {
 	}
 }
 
+// What a later worker is told of a call is no word about the try that lost its worker, unless it succeeds.
+func TestACallThatFailsAfterItLostItsWorkerIsInDoubt(t *testing.T) {
+	for name, tt := range map[string]struct {
+		declared tool.Option
+		doubts   int
+		told     string
+	}{
+		"idempotent": {tool.Idempotent(), 1, `The call failed, and its effect may or may not have happened. The tool says: "no such file"`},
+		"read_only":  {tool.ReadOnly(), 0, `The tool failed: "no such file"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			begins := 0
+			fails := func() (string, error) { return "", tool.Fail("no such file") }
+			b := newBench(t, Worker{Model: one(), Deaths: 1, Tools: declared(t, fails, tt.declared)}, loop.Config{})
+			b.OnActivity(b.agent.named("tool"), anything, anything).Return(func(ctx context.Context, in wire[toolCall]) (wire[toolResult], error) {
+				if begins++; begins == 1 {
+					return wire[toolResult]{}, sdk.NewHeartbeatTimeoutError()
+				}
+				return b.agent.callTool(ctx, in)
+			})
+			r, err := b.run()
+			require.NoError(t, err)
+			assert.Equal(t, tt.told, r.Transcript[2].Text)
+			assert.Len(t, r.InDoubt, tt.doubts)
+		})
+	}
+}
+
 // A worker whose tool is no longer declared in this way does not repeat the call.
 func TestADeclarationThatIsGoneIsNotTrusted(t *testing.T) {
 	runs, begins := 0, 0

@@ -39,6 +39,17 @@ func EndOf(s *session.Session, run machine.ToolRun, out tool.Outcome) *machine.T
 	return end
 }
 
+// CutOff sets what an outcome says of doubt where an earlier try of the call began and was cut off: that the
+// call had no effect is no word about that try. A call that succeeds leaves nothing in doubt.
+func CutOff(out *tool.Outcome) {
+	denies := out.Err == nil && out.Result == nil
+	if out.Err != nil {
+		_, later := out.Later()
+		denies = later || out.Failure().Plane == fault.Correction
+	}
+	out.InDoubt = out.InDoubt || denies
+}
+
 // CauseOf returns why a run was ended or cannot continue, for an event; nil for a nil error. Its types count,
 // not its words.
 func CauseOf(err error) *fault.Failure {
