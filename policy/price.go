@@ -3,6 +3,7 @@ package policy
 import (
 	"math"
 	"math/bits"
+	"regexp"
 	"strings"
 
 	"github.com/retake-go/retake/message"
@@ -78,16 +79,20 @@ func plus(a, b int64) int64 {
 }
 
 // Prices maps models to prices. A name that is not in the table has the price of the longest name there that
-// it extends by "-" or "@", so that dates and versions need no entries: "gpt-4o-2024-08-06" has that of
-// "gpt-4o". So has "gpt-4o-mini" unless it has an entry of its own. Nil means that costs are unknown.
+// it extends by a version: "gpt-4o-2024-08-06" has that of "gpt-4o", and "gpt-4o-mini" has none. Nil means that
+// costs are unknown.
 type Prices map[string]Price
 
-// Of returns the price of a model, or false if it is not in the table.
+// Of returns the price of a model, or false if the table has none.
 func (p Prices) Of(model string) (Price, bool) {
 	for end := len(model); end >= 0; end = strings.LastIndexAny(model[:end], "-@") {
-		if price, there := p[model[:end]]; there {
+		if price, there := p[model[:end]]; there && isVersion.MatchString(model[end:]) {
 			return price, true
 		}
 	}
 	return Price{}, false
 }
+
+// isVersion matches what follows the name of a model in that of one of its versions: dates and numbers, and
+// words for a version that has no number yet. Other words and sizes, such as mini and 32k, make another model.
+var isVersion = regexp.MustCompile(`^([-@:](v?[0-9.]+|latest|preview|exp))*$`)

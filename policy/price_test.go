@@ -63,8 +63,13 @@ prices.b.reasoning: -2 is too few; write 0 or more`)
 }
 
 func TestAVersionOfAModelHasItsPrice(t *testing.T) {
-	prices := policy.Prices{"gpt-4o": {Input: 2}, "gpt-4o-mini": {Input: 1}}
-	for model, want := range map[string]int64{"gpt-4o": 2, "gpt-4o-2024-08-06": 2, "gpt-4o-mini-2024-07-18": 1, "gpt-4o-mini@1": 1, "gpt-4om": 0, "": 0} {
+	prices := policy.Prices{"gpt-4o": {Input: 2}, "gpt-4o-mini": {Input: 1}, "gpt-4": {Input: 3}, "claude-sonnet-4": {Input: 4}, "gemini-2.5-flash": {Input: 5}}
+	for model, want := range map[string]int64{
+		"gpt-4o": 2, "gpt-4o-2024-08-06": 2, "gpt-4o-mini-2024-07-18": 1, "gpt-4o-mini@1": 1, "gpt-4om": 0, "": 0,
+		"gpt-4-0613": 3, "gpt-4-32k": 0, "gpt-4-turbo": 0, "gpt-4o-audio-preview": 0,
+		"claude-sonnet-4-latest": 4, "claude-sonnet-4@20250514": 4, "claude-sonnet-4-20250514-v1:0": 4,
+		"gemini-2.5-flash-preview-05-20": 5, "gemini-2.5-flash-lite": 0, "gemini-2.5-flash-": 0,
+	} {
 		price, known := prices.Of(model)
 		assert.Equal(t, want, price.Input, model)
 		assert.Equal(t, want > 0, known, model)

@@ -33,7 +33,7 @@ var ofSet = map[string]keyDoc{
 	"transport":      {"a layer for requests that fail", "layer", "transport: {model_timeout: 60s}"},
 	"tool_transport": {"layers for runs of single tools that fail", "name: layer", "tool_transport: {search: {tool_timeout: 10s}}"},
 	"budgets":        {"bounds of failed attempts", "see [budgets](#budgets)", "budgets: {run: 12}"},
-	"prices":         {"what models cost, by the providers' names; a name that is not there has the price of the longest one that it extends by `-` or `@`: `gpt-4o-2024-08-06` has that of `gpt-4o`, and so has `gpt-4o-mini`", "model: [price](#prices)", "prices: {gpt-4o: {input: 2500000, output: 10000000}}"},
+	"prices":         {"what models cost, by the providers' names; a name that is not there has the price of the longest one that it extends by a version: `gpt-4o-2024-08-06` has that of `gpt-4o`, and `gpt-4o-mini` has none", "model: [price](#prices)", "prices: {gpt-4o: {input: 2500000, output: 10000000}}"},
 	"spending":       {"bounds of the tokens and the money of model calls", "see [spending](#spending)", "spending: {run: {cost: 50000}}"},
 	"context":        {"how prompts are kept within the window of their model", "see [context](#context)", "context: {from: 60, to: 40}"},
 	"max_turns":      {"the most successful model calls of a run", "count from 1, `unlimited`", "max_turns: 20"},
