@@ -109,7 +109,7 @@ func (c *Case) describe(d dice) {
 	}
 	c.Config.Models = map[string]machine.ModelInfo{"": {Name: "m", MaxOutputTokens: int64(pick(d, 0, 0, 40)), Unbounded: d.one(6)}}
 	for _, name := range c.Models {
-		c.Config.Models[name] = machine.ModelInfo{Name: "m-" + name}
+		c.Config.Models[name] = machine.ModelInfo{Name: map[string]string{"small": "m-latest", "large": "m-large"}[name]}
 	}
 	c.Config.Policy.Prices = policy.Prices{"m": {Input: 1_000_000, Output: 3_000_000}, "m-large": {Input: 2_000_000, Output: 9_000_000}}
 }
