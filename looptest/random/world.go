@@ -62,8 +62,7 @@ type World struct {
 	Store *looptest.Store
 	// InDoubt reports that the process died while a call was made that must not be made again, or whose second
 	// try fails, or that of a model which went on beyond the deadline: the run goes on otherwise than without
-	// the crash. See
-	// [World.Crash].
+	// the crash. See [World.Crash].
 	InDoubt bool
 
 	// redacted reports that the journal is redacted; texts has what is left out of it.
