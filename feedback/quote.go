@@ -177,8 +177,8 @@ func invisible(r rune) bool {
 	return false
 }
 
-// invisibleRunes are the first and last rune of each range. The table is fixed, because the one of the standard
-// library changes with the Unicode version, and prompts must not change with the compiler.
+// invisibleRunes are the first and last rune of each range. The table is fixed, because the one of the
+// standard library changes with the Unicode version, and prompts must not change with the compiler.
 var invisibleRunes = []rune("" +
 	"\u007f\u00a0" + // controls, no-break space
 	"\u00ad\u00ad" + // soft hyphen

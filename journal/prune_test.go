@@ -72,7 +72,8 @@ func TestAJournalThatCannotBeReadHidesNoOther(t *testing.T) {
 	assert.Equal(t, []string{theSession}, ids)
 }
 
-// Who prunes hears of a journal that cannot be read, also if the context ends before all others were looked at.
+// Who prunes hears of a journal that cannot be read, also if the context ends before all others were looked
+// at.
 func TestPruneTellsEveryErrorOfItsStore(t *testing.T) {
 	dir := journal.Dir(t.TempDir())
 	st, j := tried(t, dir)

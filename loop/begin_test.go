@@ -186,7 +186,8 @@ func TestACallThatBeganIsRunAgainOnlyWhereItIsDeclared(t *testing.T) {
 	}
 }
 
-// A crash cut off the first try of a call. What its second says is no word about the first, unless it succeeds.
+// A crash cut off the first try of a call. What its second says is no word about the first, unless it
+// succeeds.
 func TestASecondTryThatFailsAfterACrashLeavesTheFirstInDoubt(t *testing.T) {
 	for name, c := range map[string]struct {
 		end      error

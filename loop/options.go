@@ -91,9 +91,10 @@ func WithPrompt(f PromptFunc) Option { return func(o *options) { o.prompt = f } 
 func WithModels(m map[string]Model) Option { return func(o *options) { o.models = m } }
 
 // WithStream sets a function that receives streamed replies as they arrive, one piece at a time of a run. All
-// runs of the loop or pool share it, and may call it at the same time; [Delta].Session says whose a piece is. A
-// reset tells it to discard what it received: see [Delta]. The reply waits for the function. A run that is over
-// waits for it for a tenth of a second at most; if it sends to a channel, it should stop when the run is over.
+// runs of the loop or pool share it, and may call it at the same time; [Delta].Session says whose a piece is.
+// A reset tells it to discard what it received: see [Delta]. The reply waits for the function. A run that is
+// over waits for it for a tenth of a second at most; if it sends to a channel, it should stop when the run is
+// over.
 func WithStream(f func(Delta)) Option { return func(o *options) { o.stream = f } }
 
 // WithParallel sets how many tools of one reply may run at once, at least 1. They begin in call order; with

@@ -37,8 +37,8 @@ type outer struct {
 	// again reports that the call is made again if the run around it is left. stuck is then why it has to be.
 	again bool
 	stuck atomic.Pointer[leftInside]
-	// cutOff reports that an earlier try of the call was cut off, and inside that what the call does is done in
-	// a run within it, which says itself what is in doubt.
+	// cutOff reports that an earlier try of the call was cut off, and inside that what the call does is done
+	// in a run within it, which says itself what is in doubt.
 	cutOff bool
 	inside atomic.Bool
 	engine.Outer

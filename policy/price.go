@@ -79,8 +79,8 @@ func plus(a, b int64) int64 {
 }
 
 // Prices maps models to prices. A name that is not in the table has the price of the longest name there that
-// it extends by a version: "gpt-4o-2024-08-06" has that of "gpt-4o", and "gpt-4o-mini" has none. Nil means that
-// costs are unknown.
+// it extends by a version: "gpt-4o-2024-08-06" has that of "gpt-4o", and "gpt-4o-mini" has none. Nil means
+// that costs are unknown.
 type Prices map[string]Price
 
 // Of returns the price of a model, or false if the table has none.
@@ -94,5 +94,6 @@ func (p Prices) Of(model string) (Price, bool) {
 }
 
 // isVersion matches what follows the name of a model in that of one of its versions: dates and numbers, and
-// words for a version that has no number yet. Other words and sizes, such as mini and 32k, make another model.
+// words for a version that has no number yet. Other words and sizes, such as mini and 32k, make another
+// model.
 var isVersion = regexp.MustCompile(`^([-@:](v?[0-9.]+|latest|preview|exp))*$`)

@@ -38,9 +38,9 @@ const maxBytes = 16 << 20
 type InvalidError struct {
 	// Form is the form that was read; empty where a Result in memory is at fault.
 	Form Form
-	// Issues says all that is wrong, each with its JSON Pointer, in canonical order. It is never empty. Members
-	// of a document that contradict each other, and data that does not fit its Go type, are found where each
-	// member is right by itself.
+	// Issues says all that is wrong, each with its JSON Pointer, in canonical order. It is never empty.
+	// Members of a document that contradict each other, and data that does not fit its Go type, are found
+	// where each member is right by itself.
 	Issues []fault.Issue
 }
 

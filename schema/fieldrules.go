@@ -29,8 +29,8 @@ func (at *spot) compile(rules []*rule, around reflect.Type) ([]*rule, error) {
 	return rules, nil
 }
 
-// withoutIdle are the rules without those, such as omitempty, that have nothing to let pass: the rule `required`
-// before them has refused the empty value.
+// withoutIdle are the rules without those, such as omitempty, that have nothing to let pass: the rule
+// `required` before them has refused the empty value.
 func (at *spot) withoutIdle(rules []*rule) []*rule {
 	rules = slices.Clone(rules)
 	after := slices.IndexFunc(rules, func(r *rule) bool { return r.tag == "required" }) + 1
@@ -40,8 +40,8 @@ func (at *spot) withoutIdle(rules []*rule) []*rule {
 	return append(rules[:after], slices.DeleteFunc(rules[after:], (*rule).omits)...)
 }
 
-// keywords says a rule exactly, where JSON Schema can. Of a group it must say each; one of values is a list of
-// them.
+// keywords says a rule exactly, where JSON Schema can. Of a group it must say each; one of values is a list
+// of them.
 func (at *spot) keywords(r *rule) (*jsonschema.Schema, error) {
 	if len(r.alts) == 0 {
 		s, err := bridge(r, at.typ, at.class)

@@ -123,8 +123,8 @@ func finishOf(reason sdk.StopReason, calls []message.Call) message.FinishReason 
 // declined is the refusal of a model that gave none.
 const declined = "The model declined to answer."
 
-// blocked begins the ids of messages that Bedrock writes itself, because a guardrail blocks the prompt. They end
-// like an answer.
+// blocked begins the ids of messages that Bedrock writes itself, because a guardrail blocks the prompt. They
+// end like an answer.
 const blocked = "bedrock-guardrails-"
 
 // declines reports whether the message is no answer.

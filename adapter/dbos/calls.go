@@ -119,8 +119,8 @@ func (f *flow) hearDuring(c *modelStep, leave func()) error {
 	return err
 }
 
-// asks returns the step that calls the model, and reads and checks its reply. The error of a model is a value.
-// The call ends with spoken.
+// asks returns the step that calls the model, and reads and checks its reply. The error of a model is a
+// value. The call ends with spoken.
 func (f *flow) asks(
 	m *machine.ModelCall, spoken context.Context,
 ) func(context.Context) (machine.Event, error) {

@@ -26,6 +26,6 @@
 // loopback servers, as journaltest tests a store. Package turns is the kit of runtimes that call models and
 // run tools themselves.
 //
-// Everything is safe for concurrent use except [Head], [Pieces] and [Extras], which belong to one request, and
-// [Faults], which belongs to one check.
+// Everything is safe for concurrent use except [Head], [Pieces] and [Extras], which belong to one request,
+// and [Faults], which belongs to one check.
 package kit

@@ -207,8 +207,8 @@ func TestPostSendsTheKeyAndRefusesWhatIsNoSuccess(t *testing.T) {
 	}
 }
 
-// Servers that speak OpenAI's API have it below /v1, and whoever leaves that out of the address gets a 404 that
-// says nothing. One that says what was not found needs no advice.
+// Servers that speak OpenAI's API have it below /v1, and whoever leaves that out of the address gets a 404
+// that says nothing. One that says what was not found needs no advice.
 func TestAnAddressWithoutItsVersionIsExplained(t *testing.T) {
 	const advice = " (check the base URL, and whether the version, such as /v1, belongs in it)"
 	for body, want := range map[string]string{

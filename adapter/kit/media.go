@@ -43,7 +43,8 @@ func Part(kind, name string, value json.RawMessage) json.RawMessage {
 	return o.JSON()
 }
 
-// Quoted returns a JSON object of texts without the empty ones. namesAndTexts are pairs of a name and its text.
+// Quoted returns a JSON object of texts without the empty ones. namesAndTexts are pairs of a name and its
+// text.
 func Quoted(namesAndTexts ...string) json.RawMessage {
 	var o Object
 	for n := 0; n < len(namesAndTexts); n += 2 {

@@ -25,12 +25,12 @@ const (
 	AsEnum Treatment = "enum"
 	// Check asks [Downgrade].Check, for keywords of which an API accepts only some values.
 	Check Treatment = "check"
-	// Plain keeps a pattern that all servers read, and says another. OpenAI reads patterns as Python does, and
-	// llama.cpp reads none with escapes or without ^ and $ around it. They refuse requests with others.
+	// Plain keeps a pattern that all servers read, and says another. OpenAI reads patterns as Python does,
+	// and llama.cpp reads none with escapes or without ^ and $ around it. They refuse requests with others.
 	Plain Treatment = "plain"
-	// Open is for schemas that are no objects: they become {}, which accepts anything. OpenInWords also has all
-	// schemas within that are {} say so in a description, and so the items beside prefixItems, which llama.cpp
-	// reads alone: {} is an object to it.
+	// Open is for schemas that are no objects: they become {}, which accepts anything. OpenInWords also has
+	// all schemas within that are {} say so in a description, and so the items beside prefixItems, which
+	// llama.cpp reads alone: {} is an object to it.
 	Open        Treatment = "open"
 	OpenInWords Treatment = "open in words"
 	// Refuse means that nothing can stand for it: the schema cannot be sent.

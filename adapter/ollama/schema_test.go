@@ -49,7 +49,8 @@ func TestPatternsThatTheGrammarRefusesAreSaid(t *testing.T) {
 		`"pattern":{"enum":["x",null,1.50]}},"anyOf":[{"description":"(pattern \"x\")"},{"description":"Any value."}]}`, string(got))
 }
 
-// The server's grammar reads {} as an object, items and not prefixItems where both stand, and no true and false.
+// The server's grammar reads {} as an object, items and not prefixItems where both stand, and no true and
+// false.
 func TestTheGrammarHasWordsForWhatMayBeAnything(t *testing.T) {
 	for from, want := range map[string]string{
 		`{"properties":{"a":{},"b":true}}`:                                        `{"properties":{"a":{"description":"Any value."},"b":{"description":"Any value."}}}`,

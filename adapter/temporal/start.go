@@ -43,8 +43,8 @@ type Options struct {
 	Session []byte
 	// Person makes a person the planner instead of the worker's: see [Handle.Plan].
 	Person bool
-	// SearchAttributes sets [AttributeStatus], [AttributeAttempts] and [AttributeExhausted]. They must
-	// be registered: otherwise the server refuses the start. A run of [Order] would wait for them without end.
+	// SearchAttributes sets [AttributeStatus], [AttributeAttempts] and [AttributeExhausted]. They must be
+	// registered: otherwise the server refuses the start. A run of [Order] would wait for them without end.
 	SearchAttributes bool
 	// Workflow has further options of the workflow. Its ID and TaskQueue are ignored. A RetryPolicy or a
 	// CronSchedule would make the whole run again, with all that it does.

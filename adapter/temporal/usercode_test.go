@@ -147,8 +147,8 @@ func (s *starter) ExecuteWorkflow(
 	return nil, errors.New("no mapping defined for search attribute")
 }
 
-// A start has the search attributes, so that the server refuses it if they are not registered. A workflow that
-// sets them would fail without end.
+// A start has the search attributes, so that the server refuses it if they are not registered. A workflow
+// that sets them would fail without end.
 func TestAStartHasTheSearchAttributes(t *testing.T) {
 	var c starter
 	mine := sdk.NewSearchAttributeKeyKeyword("Tenant")

@@ -1,5 +1,5 @@
-// Package chain looks for errors in the tree of what an error wraps, and names the fields of joined ones. It is
-// pure.
+// Package chain looks for errors in the tree of what an error wraps, and names the fields of joined ones. It
+// is pure.
 package chain
 
 import (

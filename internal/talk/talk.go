@@ -50,7 +50,8 @@ func Validate(at string, said []message.Message) error {
 	return errors.Join(errs...)
 }
 
-// ValidateParts reports the invalid parts of a list, each by its place in it. It returns nil if all are valid.
+// ValidateParts reports the invalid parts of a list, each by its place in it. It returns nil if all are
+// valid.
 func ValidateParts(at string, parts []message.Part) error {
 	var errs []error
 	for n, p := range parts {

@@ -26,8 +26,8 @@ type Config struct {
 	MaxWait time.Duration
 	// Clock is the clock; nil is the machine's.
 	Clock Clock
-	// Store is what processes share; nil means that this one is alone. The limits of the process that was made
-	// last hold for all.
+	// Store is what processes share; nil means that this one is alone. The limits of the process that was
+	// made last hold for all.
 	Store Store
 	// Processes is how many processes share the store, as far as is known. It matters while the store cannot
 	// be reached, if fewer were alive.

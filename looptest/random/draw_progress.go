@@ -108,8 +108,9 @@ func (c *Case) describe(d dice) {
 		return
 	}
 	c.Config.Models = map[string]machine.ModelInfo{"": {Name: "m", MaxOutputTokens: int64(pick(d, 0, 0, 40)), Unbounded: d.one(6)}}
+	names := map[string]string{"small": "m-latest", "large": "m-large"} // the former is a version of m
 	for _, name := range c.Models {
-		c.Config.Models[name] = machine.ModelInfo{Name: map[string]string{"small": "m-latest", "large": "m-large"}[name]}
+		c.Config.Models[name] = machine.ModelInfo{Name: names[name]}
 	}
 	c.Config.Policy.Prices = policy.Prices{"m": {Input: 1_000_000, Output: 3_000_000}, "m-large": {Input: 2_000_000, Output: 9_000_000}}
 }

@@ -60,9 +60,9 @@ type World struct {
 	Clock *looptest.Clock
 	// Store has the journal of the session.
 	Store *looptest.Store
-	// InDoubt reports that the process died while a call was made that must not be made again, or whose second
-	// try fails, or that of a model which went on beyond the deadline: the run goes on otherwise than without
-	// the crash. See [World.Crash].
+	// InDoubt reports that the process died while a call was made that must not be made again, or whose
+	// second try fails, or that of a model which went on beyond the deadline: the run goes on otherwise than
+	// without the crash. See [World.Crash].
 	InDoubt bool
 
 	// redacted reports that the journal is redacted; texts has what is left out of it.

@@ -87,8 +87,8 @@ func thoughtIn(from kit.Object) (said json.RawMessage) {
 // The tags around a thought in a text.
 const thoughtStart, thoughtEnd = "<thought>", "</thought>"
 
-// divide takes the thought out of the text of a message, or of a piece of one, and collects it: Google's server
-// writes it in tags, and flags it but for the last one.
+// divide takes the thought out of the text of a message, or of a piece of one, and collects it: Google's
+// server writes it in tags, and flags it but for the last one.
 func (p *chatParts) divide(from kit.Object, text string) (said, thought string) {
 	flagged := isFlagged(from)
 	if text == "" || !flagged && !p.inTags {

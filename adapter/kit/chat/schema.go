@@ -20,7 +20,8 @@ func byName(o kit.Object) kit.Object {
 }
 
 // complete adds what the API requires and JSON Schema does not: the items of a list and the properties of an
-// object. llama.cpp reads an object with no properties as an empty one, so it also says that others may be there.
+// object. llama.cpp reads an object with no properties as an empty one, so it also says that others may be
+// there.
 func complete(doc json.RawMessage) json.RawMessage {
 	depth := 0
 	doc, _ = kit.Downgrade{To: kit.OpenAI(), Each: func(o kit.Object, convert func(kit.Object) kit.Object) kit.Object {

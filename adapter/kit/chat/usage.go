@@ -22,8 +22,8 @@ var (
 )
 
 // usageOf converts the counts of both APIs. Input includes the cached tokens, and output the reasoning: xAI
-// counts that apart, so that only the total has it. Of Gemini nothing else tells it. Gateways leave either out
-// of the total, too: then only a part that is larger than the whole shows that it is none.
+// counts that apart, so that only the total has it. Of Gemini nothing else tells it. Gateways leave either
+// out of the total, too: then only a part that is larger than the whole shows that it is none.
 func usageOf(raw json.RawMessage, model string) message.Usage {
 	u, _ := kit.ReadObject(raw)
 	in := []kit.Object{u.Object("prompt_tokens_details"), u.Object("input_tokens_details"), u}
