@@ -36,6 +36,9 @@ type Tab struct {
 	last    int
 }
 
+// Host leads to this machine, and is a name that browsers trust no more than any other without TLS.
+const Host = "console.test"
+
 // Open starts a browser, which ends with the test, and opens an empty page.
 func Open(t testing.TB) *Tab {
 	t.Helper()
@@ -46,7 +49,7 @@ func Open(t testing.TB) *Tab {
 	profile, err := os.MkdirTemp("", "browser") // its processes may outlive it
 	must(t, err)
 	cmd := exec.Command(Path(t), "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
-		"--remote-debugging-pipe",
+		"--remote-debugging-pipe", "--host-resolver-rules=MAP "+Host+" 127.0.0.1",
 		"--user-data-dir="+profile, "about:blank")
 	cmd.ExtraFiles = []*os.File{theirIn, theirOut}
 	must(t, cmd.Start())

@@ -61,7 +61,7 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 		c.notSent(w, in, err)
 		return
 	}
-	c.keep(w, byCookie, said.By)
+	c.keep(w, r, byCookie, said.By)
 	http.Redirect(w, r, c.after(r.Context(), s.anchor(of)), http.StatusSeeOther)
 }
 
@@ -103,9 +103,9 @@ func (c *Console) again(w http.ResponseWriter, q *question) {
 }
 
 // keep puts a value into a cookie.
-func (c *Console) keep(w http.ResponseWriter, cookie, value string) {
+func (c *Console) keep(w http.ResponseWriter, r *http.Request, cookie, value string) {
 	http.SetCookie(w, &http.Cookie{
-		Name: cookie, Value: url.QueryEscape(value), Path: "/", HttpOnly: true, Secure: c.settings.Secure,
+		Name: cookie, Value: url.QueryEscape(value), Path: "/", HttpOnly: true, Secure: c.isSecure(r),
 		SameSite: http.SameSiteStrictMode, MaxAge: 1 << 25,
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http/httptest"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -198,4 +199,30 @@ func TestTheConsoleInABrowser(t *testing.T) {
 	assert.Contains(t, string(items[0].Body), string(machine.Approve))
 	assert.Equal(t, "Ann", tab.Text(`document.querySelector("[name=by]").value`), "the name is remembered")
 	shoot(t, tab, "inbox")
+}
+
+// Browsers that trust the name of a console less than that of this machine say of a form only where it comes from, and
+// that only if the page lets them.
+func TestAConsoleWithoutTLSIsAnswered(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a browser takes seconds")
+	}
+	tab := browser.Open(t)
+	dir, _ := fleet(t)
+	c := open(t, string(dir), soonAfter, func(s *console.Settings) { s.Hosts = nil })
+	ask(t, c, "GET", "/api/sessions")
+	server := httptest.NewServer(c)
+	defer server.Close()
+	defer tab.Go("about:blank", "true") // its stream ends
+	at := strings.Replace(server.URL, "127.0.0.1", browser.Host, 1)
+	tab.Go(at+"/?token="+token, `document.querySelector(".scheme")`)
+	tab.Click(`.scheme [value="dark"]`)
+	tab.Until(`getComputedStyle(document.body).backgroundColor === "rgb(20, 23, 26)"`)
+	tab.Go(at+"/session?id=trip-9", `document.querySelector("[name=text]")`)
+	tab.Enter("[name=text]", "Hurry.")
+	tab.Click("#say button")
+	tab.Until(`document.querySelector(".waiting").innerText.includes("Hurry.")`)
+	tab.Go(at+"/inbox", `document.querySelector(".card")`)
+	tab.Click(`section[aria-label="question of order-42"] [value=approve]`)
+	tab.Until(`document.querySelector(".given")`)
 }

@@ -34,7 +34,8 @@ type Settings struct {
 	// ShowSecrets shows what has the form of a key or a password, and the lines of journals as they are. They
 	// are left out otherwise.
 	ShowSecrets bool
-	// Secure sets cookies for HTTPS alone.
+	// Secure sets cookies for HTTPS alone. So are those of requests that came by TLS, or by a proxy whose header
+	// X-Forwarded-Proto says so.
 	Secure bool
 	// Clock is the clock; nil means that of the system.
 	Clock loop.Clock
@@ -138,7 +139,7 @@ const policyOfPages = "default-src 'none'; style-src 'self'; script-src 'self'; 
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", policyOfPages)
-	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Referrer-Policy", "same-origin") // with none at all, browsers hide the origin of forms
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
@@ -194,7 +195,7 @@ func (c *Console) isToken(given string) bool {
 // query: who does not ask for a page is answered at once.
 func (c *Console) swap(w http.ResponseWriter, r *http.Request) {
 	http.SetCookie(w, &http.Cookie{
-		Name: cookieName(r), Value: c.settings.Token, Path: "/", HttpOnly: true, Secure: c.settings.Secure,
+		Name: cookieName(r), Value: c.settings.Token, Path: "/", HttpOnly: true, Secure: c.isSecure(r),
 		SameSite: http.SameSiteStrictMode,
 	})
 	if r.Method != http.MethodGet || !strings.Contains(r.Header.Get("Accept"), "text/html") {
@@ -207,6 +208,12 @@ func (c *Console) swap(w http.ResponseWriter, r *http.Request) {
 	to.RawQuery = query.Encode()
 	to.Path = "/" + strings.TrimLeft(to.Path, "/\\")
 	http.Redirect(w, r, to.String(), http.StatusSeeOther)
+}
+
+// isSecure reports whether cookies are for HTTPS alone. A browser that is told so in error loses its own alone.
+func (c *Console) isSecure(r *http.Request) bool {
+	first, _, _ := strings.Cut(r.Header.Get("X-Forwarded-Proto"), ",") // each proxy adds its own
+	return c.settings.Secure || r.TLS != nil || strings.EqualFold(strings.TrimSpace(first), "https")
 }
 
 // write writes a text.

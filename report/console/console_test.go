@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"crypto/tls"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -186,7 +187,7 @@ func TestTheTokenLeavesTheAddress(t *testing.T) {
 	assert.Equal(t, http.StatusSeeOther, r.StatusCode)
 	assert.Equal(t, "/?state=done", r.Header.Get("Location"))
 	assert.Equal(t, "retake8080="+token+"; Path=/; HttpOnly; SameSite=Strict", r.Header.Get("Set-Cookie"))
-	assert.Equal(t, "no-referrer", r.Header.Get("Referrer-Policy"))
+	assert.Equal(t, "same-origin", r.Header.Get("Referrer-Policy"))
 	r = ask(t, c, "GET", "//evil.example/?token="+token, func(r *http.Request) { r.Header.Set("Accept", "text/html") })
 	assert.Equal(t, "/evil.example/", r.Header.Get("Location"), "it does not lead elsewhere")
 	r = ask(t, c, "GET", "/api/sessions?token="+token, func(r *http.Request) { r.Header.Del("Cookie") })
@@ -195,6 +196,24 @@ func TestTheTokenLeavesTheAddress(t *testing.T) {
 	r = ask(t, c, "GET", "/?token="+token, func(r *http.Request) { r.Header.Set("Accept", "*/*") })
 	assert.Equal(t, http.StatusOK, r.StatusCode)
 	assert.Contains(t, r.Header.Get("Set-Cookie"), "HttpOnly; SameSite=Strict", "who asks for anything has the cookie, too")
+}
+
+// Cookies are for HTTPS alone where the request came by it, also to a proxy in front.
+func TestCookiesAreSecureBehindTLS(t *testing.T) {
+	c := open(t, folder(t))
+	for proto, secure := range map[string]bool{"": false, "http": false, "https": true, "HTTPS, http": true, "http, https": false} {
+		by := func(r *http.Request) { r.Header.Set("X-Forwarded-Proto", proto) }
+		said := ask(t, c, "POST", "/scheme", by, func(r *http.Request) {
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			r.PostForm, r.Form = url.Values{}, url.Values{}
+		})
+		for _, r := range []*http.Response{ask(t, c, "GET", "/?token="+token, by), said} {
+			require.Len(t, r.Cookies(), 1)
+			assert.Equal(t, secure, r.Cookies()[0].Secure, "X-Forwarded-Proto: %s", proto)
+		}
+	}
+	r := ask(t, c, "GET", "/?token="+token, func(r *http.Request) { r.TLS = &tls.ConnectionState{} })
+	assert.True(t, r.Cookies()[0].Secure)
 }
 
 // A script finds every key in every session, and an error for a state that is none. A file that is no

@@ -50,6 +50,6 @@ func (c *Console) say(w http.ResponseWriter, r *http.Request) {
 		c.notSent(w, in, err)
 		return
 	}
-	c.keep(w, byCookie, words.By)
+	c.keep(w, r, byCookie, words.By)
 	http.Redirect(w, r, s.Link, http.StatusSeeOther)
 }

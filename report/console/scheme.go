@@ -33,6 +33,6 @@ func (c *Console) scheme(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	c.keep(w, schemeCookie, in.Get("to"))
+	c.keep(w, r, schemeCookie, in.Get("to"))
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
