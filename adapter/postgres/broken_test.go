@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -173,4 +174,46 @@ func TestAServerThatStopsAnsweringIsNotWaitedFor(t *testing.T) {
 		}
 	}
 	l.silent.Store(false)
+}
+
+// A server whose connections are all taken is one that is away: a place is free again after a moment.
+func TestAServerThatIsFullIsWaitedFor(t *testing.T) {
+	all := connect(t, urlOf(t))
+	open(t, all) // it makes the tables
+	exec(t, all, `CREATE ROLE crowd LOGIN CONNECTION LIMIT 1 IN ROLE pg_read_all_data, pg_write_all_data`)
+	t.Cleanup(func() { exec(t, all, `DROP OWNED BY crowd; DROP ROLE crowd`) })
+	exec(t, all, `GRANT USAGE ON SCHEMA `+all.Config().ConnConfig.RuntimeParams["search_path"]+` TO crowd`)
+	cfg := all.Config()
+	cfg.ConnConfig.User = "crowd"
+	dials, dial := make(chan bool, 100), cfg.ConnConfig.DialFunc
+	cfg.ConnConfig.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		dials <- true
+		return dial(ctx, network, address)
+	}
+	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	log, err := open(t, pool).Open(t.Context(), "order-42")
+	require.NoError(t, err)
+	pool.Reset()
+	var other *pgx.Conn
+	require.Eventually(t, func() bool {
+		other, err = pgx.ConnectConfig(t.Context(), cfg.ConnConfig)
+		return err == nil
+	}, 10*time.Second, time.Millisecond, "it takes the only place")
+	for range len(dials) {
+		<-dials
+	}
+	appended := make(chan error, 1)
+	go func() { appended <- log.Append(t.Context(), 0, []byte("one\n"), true) }()
+	for range 3 {
+		select {
+		case <-dials:
+		case err := <-appended:
+			t.Fatal("it is not waited for: ", err)
+		}
+	}
+	require.NoError(t, other.Close(t.Context()))
+	require.NoError(t, <-appended)
+	require.NoError(t, log.Close())
 }

@@ -184,8 +184,8 @@ func (s *Store) patiently(ctx context.Context, do func(ctx context.Context, agai
 
 // broke reports whether an error is that of a connection, and not the server's answer to a statement.
 func broke(err error) bool {
-	if said, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return strings.HasPrefix(said.Code, "57P") || strings.HasPrefix(said.Code, "08") // it is shut down, or starts
+	if said, ok := errors.AsType[*pgconn.PgError](err); ok { // it is shut down, starts, or has no place
+		return strings.HasPrefix(said.Code, "57P") || strings.HasPrefix(said.Code, "08") || said.Code == "53300"
 	}
 	_, unreached := errors.AsType[*pgconn.ConnectError](err)
 	_, lost := errors.AsType[net.Error](err)

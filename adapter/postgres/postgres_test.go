@@ -78,6 +78,8 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 	url := urlOf(t)
 	_, err = postgres.New(t.Context(), connect(t, url+"&synchronous_commit=off"), postgres.Settings{})
 	require.ErrorContains(t, err, "synchronous_commit is off")
+	_, err = postgres.New(t.Context(), connect(t, url+"&default_transaction_isolation=serializable"), postgres.Settings{})
+	require.ErrorContains(t, err, "default_transaction_isolation is serializable")
 	_, err = postgres.New(t.Context(), connect(t, url+"&default_transaction_read_only=on"), postgres.Settings{})
 	require.ErrorIs(t, err, journal.ErrReadOnly)
 	require.ErrorContains(t, err, "making the tables")

@@ -56,21 +56,26 @@ CREATE INDEX IF NOT EXISTS retake_limit_used ON retake_limit (used);
 const making = 0x7265_7461_6b65 // "retake"
 
 // prepare makes the tables unless they are there, and refuses a server that would lose what it said is
-// written.
+// written. One that isolates more would fail statements that meet: the renewal of all leases with any append.
 func prepare(ctx context.Context, pool *pgxpool.Pool, readOnly bool) error {
 	if pool == nil {
 		return errors.New("the pool is nil: make one with pgxpool.New")
 	}
 	var there bool
-	var commit string
+	var commit, isolation string
 	err := pool.QueryRow(ctx, `SELECT to_regclass('retake_session') IS NOT NULL AND to_regclass('retake_line') IS NOT NULL AND
-		to_regclass('retake_item') IS NOT NULL AND to_regclass('retake_limit') IS NOT NULL, current_setting('synchronous_commit')`).
-		Scan(&there, &commit)
+		to_regclass('retake_item') IS NOT NULL AND to_regclass('retake_limit') IS NOT NULL, current_setting('synchronous_commit'),
+		current_setting('default_transaction_isolation')`).
+		Scan(&there, &commit, &isolation)
 	if err != nil {
 		return err
 	}
 	if commit == "off" {
 		return errors.New("synchronous_commit is off, so that lines could be lost: set it to on for the role, or in the pool's connection string")
+	}
+	if !readOnly && isolation != "read committed" && isolation != "read uncommitted" { // they are the same
+		return fmt.Errorf("default_transaction_isolation is %s, so that leases could not be renewed while journals are "+
+			"written: set it to read committed for the role, or in the pool's connection string", isolation)
 	}
 	if there {
 		return nil
