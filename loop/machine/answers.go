@@ -2,7 +2,6 @@ package machine
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,56 +62,6 @@ func (s *step) limitsLeft() feedback.Limits {
 	lim.MaxBytes -= told.MaxBytes
 	return lim
 }
-
-// wordless is the text of a tool that failed without a text.
-const wordless = "the tool failed"
-
-// maxSaid is the most bytes that the model is shown of a failed tool's text, of a person's words and of
-// changed arguments. With less room than leastSaid bytes, a tool's text is left out.
-const (
-	maxSaid   = 1024
-	leastSaid = 256
-)
-
-// failedWords returns what the model is told about a tool that failed for good.
-func (c *BatchCall) failedWords(end *ToolEnd, inDoubt bool, lim feedback.Limits) string {
-	failed, lead := "The tool failed.", "The tool failed: "
-	if inDoubt {
-		failed = c.doubting("The call failed", ", and")
-		lead = failed + " The tool says: "
-	}
-	switch {
-	case end.Text == "" || end.Text == wordless:
-		return failed
-	case end.Whole:
-		return lead + feedback.InMarks(end.Text, math.MaxInt)
-	case lim.MaxBytes < leastSaid:
-		return failed + " There is no room for what it said."
-	}
-	return lead + feedback.InMarks(end.Text, min(lim.MaxBytes-len(lead), maxSaid))
-}
-
-// maxReturned is the most bytes that the model is shown of a result that a reducer refused.
-const maxReturned = 4096
-
-// ranWords returns what the model is told about a tool that ran and whose result a reducer refused. The
-// tool's effect stands, so the result is not kept from the model. told is the feedback.
-func ranWords(tool string, end *ToolEnd, told string) string {
-	result := feedback.QuoteJSON(string(end.Result))
-	if len(result) > maxReturned {
-		result = fmt.Sprintf("%s (its beginning; it has %d bytes)",
-			feedback.InMarks(string(end.Result), maxReturned),
-			len(end.Result))
-	}
-	if told == feedback.Withheld || told == feedback.NoRoom {
-		told = notKept
-	}
-	return "The tool " + feedback.Name(tool) + " has run. Its result: " + result + "\n" + told
-}
-
-// notKept is the whole feedback on a refused result if there is no other.
-const notKept = "What followed from it was refused, and the state is as it was before. " +
-	"What the tool did stands."
 
 // sayAll answers the calls of a reply in call order. Native calls are answered one by one. Calls found in
 // text are answered in one user message, which names the call of each answer.

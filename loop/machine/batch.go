@@ -6,7 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/loop/projection"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 )
@@ -198,4 +200,78 @@ func (s *step) call(n int) *BatchCall {
 	own := *s.Batch.Calls[n]
 	s.Batch.Calls[n] = &own
 	return &own
+}
+
+// tellBatch ends the batch: it tells the model the answers to the calls, and records what became of them.
+func (s *step) tellBatch() {
+	b := s.Batch
+	s.Batch = nil
+	s.sayAll(b.Native, b.Calls)
+	t := projection.Turn{Text: !b.Native}
+	for _, c := range b.Calls {
+		switch {
+		case c.Status == callAnswered:
+			t.Passed = append(t.Passed, c.Tool)
+		case c.Status == callInvalid || c.Status == callAsked:
+			t.Failed = append(t.Failed, c.Tool)
+		}
+		if c.began() && !c.ReadOnly {
+			t.Calls = append(t.Calls, projection.Call{Tool: c.Tool, Arguments: string(c.Arguments), Said: c.Answer,
+				Failed: c.Status != callAnswered && c.Status != callRefused, InDoubt: s.doubtOf(c.Key) != nil})
+		}
+	}
+	if len(t.Passed) > 0 || len(t.Calls) > 0 {
+		t.Failed = nil
+	}
+	s.keepTurn(b.From, t)
+}
+
+// began reports whether the tool of a call that ended was run, and may have done something. One that asked
+// for another call has done nothing, unless it left something in doubt.
+func (c *BatchCall) began() bool {
+	switch c.Status {
+	case callAnswered, callFailed, callRefused, callLost:
+		return true
+	}
+	return c.Status == callAsked && c.Doubt
+}
+
+// skipBatch answers the calls that were not run yet, because the planner's prompt replaces them.
+func (s *step) skipBatch() {
+	for _, c := range s.Batch.Calls {
+		if !c.Ended() {
+			s.close(c.Tool)
+		}
+	}
+	s.endBatch("Not run.")
+}
+
+// endBatch answers the calls without an answer, with special texts for those in doubt, so that no call stays
+// unanswered.
+func (s *step) endBatch(text string) {
+	for n, was := range s.Batch.Calls {
+		if was.Ended() {
+			continue
+		}
+		switch c := s.call(n); {
+		case slices.Contains(s.ev.Begun, n):
+			c.end(callLost, c.stoppedText())
+			s.addDoubt(c)
+		case c.Status == callDoubtful:
+			c.end(callLost, c.leftText())
+			s.addDoubt(c)
+		default:
+			s.giveBack(c)
+			c.end(callNotRun, text)
+		}
+	}
+	s.tellRepeated()
+	s.tellBatch()
+}
+
+// refuse makes a call invalid for an issue; without one it does nothing.
+func (c *BatchCall) refuse(i *fault.Issue) {
+	if i != nil {
+		c.Class, c.Issues = fault.ToolValidation, []fault.Issue{*i}
+	}
 }

@@ -60,40 +60,6 @@ func (s *step) keepTurn(start int, t projection.Turn) {
 	}
 }
 
-// tellBatch ends the batch: it tells the model the answers to the calls, and records what became of them.
-func (s *step) tellBatch() {
-	b := s.Batch
-	s.Batch = nil
-	s.sayAll(b.Native, b.Calls)
-	t := projection.Turn{Text: !b.Native}
-	for _, c := range b.Calls {
-		switch {
-		case c.Status == callAnswered:
-			t.Passed = append(t.Passed, c.Tool)
-		case c.Status == callInvalid || c.Status == callAsked:
-			t.Failed = append(t.Failed, c.Tool)
-		}
-		if c.began() && !c.ReadOnly {
-			t.Calls = append(t.Calls, projection.Call{Tool: c.Tool, Arguments: string(c.Arguments), Said: c.Answer,
-				Failed: c.Status != callAnswered && c.Status != callRefused, InDoubt: s.doubtOf(c.Key) != nil})
-		}
-	}
-	if len(t.Passed) > 0 || len(t.Calls) > 0 {
-		t.Failed = nil
-	}
-	s.keepTurn(b.From, t)
-}
-
-// began reports whether the tool of a call that ended was run, and may have done something. One that asked
-// for another call has done nothing, unless it left something in doubt.
-func (c *BatchCall) began() bool {
-	switch c.Status {
-	case callAnswered, callFailed, callRefused, callLost:
-		return true
-	}
-	return c.Status == callAsked && c.Doubt
-}
-
 // PlanCuts plans what prompts leave out from now on: the answer to a shorten effect. It is a pure function of
 // the state.
 func (st State) PlanCuts() projection.CutPlan {

@@ -1,9 +1,7 @@
 package machine
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -12,30 +10,6 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/policy"
 )
-
-// doubting ends a sentence about a call without a result. Unless the call is read-only, it says that its
-// effect is unknown.
-func (c *BatchCall) doubting(end, and string) string {
-	if c.ReadOnly {
-		return end + "."
-	}
-	return end + and + " its effect may or may not have happened."
-}
-
-// lostText returns the text for a call that ended without a result.
-func (c *BatchCall) lostText(v Verdict) string {
-	switch {
-	case v == Unknown:
-		return c.doubting("The outcome of this call is not known", ":")
-	case v == TryLater && !c.inDoubt() && c.Transport > 1:
-		return fmt.Sprintf("Not done: the tool is not ready for this call, and was asked %d times.", c.Transport)
-	case v == TryLater && !c.inDoubt():
-		return "Not done: the tool is not ready for this call."
-	case c.Transport > 1:
-		return c.doubting(fmt.Sprintf("The call failed %d times", c.Transport), ", and")
-	}
-	return c.doubting("The call failed", ", and")
-}
 
 // toolLost handles a call that ended without saying what it did.
 func (s *step) toolLost(c *BatchCall, end *ToolEnd) error {
@@ -139,75 +113,6 @@ func (s *step) endLost(c *BatchCall, v Verdict, f fault.Failure, verdict policy.
 func (s *step) callPosition(c *BatchCall) Position {
 	return Position{Action: c.Tool, Attempt: c.Transport,
 		MaxAttempts: s.transportOf(c.Tool).MaxAttempts}
-}
-
-// doubt is a call that ended without saying whether it had an effect. Its action stays open within the run.
-type doubt struct {
-	CallRef
-	// Arguments are in the form of [exact].
-	Arguments json.RawMessage `json:"arguments"`
-	// standing is that of the call, but First is also set for one that repeats none.
-	standing
-}
-
-// CallRef names a call of a run.
-type CallRef struct {
-	Tool string `json:"tool"`
-	// CallID is the id of the call in its reply.
-	CallID string `json:"call_id,omitempty"`
-	// Key is its idempotency key. The same call made again has the same key if it was in doubt.
-	Key string `json:"key"`
-}
-
-func (c *BatchCall) ref() CallRef { return CallRef{c.Tool, c.ID, c.Key} }
-
-// doubtful returns the calls in doubt, in the order of their ends.
-func (st *State) doubtful() (all []CallRef) {
-	for _, d := range st.InDoubt {
-		all = append(all, d.CallRef)
-	}
-	return all
-}
-
-// repeatedDoubt returns the call in doubt that a call repeats, or nil. arguments are in the form of [exact].
-// twins is the number of identical calls before it in the reply, and selects among equal calls in doubt.
-func (st *State) repeatedDoubt(tool string, arguments []byte, twins int) *doubt {
-	for n := range st.InDoubt {
-		d := &st.InDoubt[n]
-		if d.Tool != tool || !bytes.Equal(d.Arguments, arguments) {
-			continue
-		}
-		if twins == 0 {
-			return d
-		}
-		twins--
-	}
-	return nil
-}
-
-// inDoubt reports that the call may have had an effect that nobody knows of.
-func (c *BatchCall) inDoubt() bool { return c.Status == callDoubtful && !c.ReadOnly }
-
-// addDoubt records a call that ended in doubt, unless its tool is read-only.
-func (s *step) addDoubt(c *BatchCall) {
-	s.closeDoubt(c)
-	if c.ReadOnly {
-		return
-	}
-	d := doubt{CallRef: c.ref(), Arguments: c.exact(), standing: c.standing}
-	d.First = s.placeOf(c)
-	s.InDoubt = append(slices.Clip(s.InDoubt), d)
-}
-
-// closeDoubt removes a call that was in doubt and now has an outcome.
-func (s *step) closeDoubt(c *BatchCall) {
-	if s.doubtOf(c.Key) == nil {
-		return
-	}
-	s.InDoubt = slices.DeleteFunc(slices.Clone(s.InDoubt), func(d doubt) bool { return d.Key == c.Key })
-	if len(s.InDoubt) == 0 {
-		s.InDoubt = nil
-	}
 }
 
 // ToolFailure is a call of a run that failed: it gave no result.

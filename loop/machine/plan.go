@@ -193,57 +193,6 @@ func (s *step) fallBack(p *Plan) error {
 	return s.proceed(n)
 }
 
-// skipBatch answers the calls that were not run yet, because the planner's prompt replaces them.
-func (s *step) skipBatch() {
-	for _, c := range s.Batch.Calls {
-		if !c.Ended() {
-			s.close(c.Tool)
-		}
-	}
-	s.endBatch("Not run.")
-}
-
-// stopped is the answer to a call that had begun when the run was stopped.
-func (c *BatchCall) stopped() string {
-	if c.ReadOnly {
-		return "No result: the run was stopped."
-	}
-	return "No result: the run was stopped. The effect of this call may or may not have happened."
-}
-
-// leftText is the answer to a call in doubt that is not made again, and that a person may be asked about.
-func (c *BatchCall) leftText() string {
-	if c.Lost != nil {
-		return c.lostText(c.Lost.Verdict)
-	}
-	made := *c
-	made.Transport-- // the next try is not made
-	return made.lostText(Broke)
-}
-
-// endBatch answers the calls without an answer, with special texts for those in doubt, so that no call stays
-// unanswered.
-func (s *step) endBatch(text string) {
-	for n, was := range s.Batch.Calls {
-		if was.Ended() {
-			continue
-		}
-		switch c := s.call(n); {
-		case slices.Contains(s.ev.Begun, n):
-			c.end(callLost, c.stopped())
-			s.addDoubt(c)
-		case c.Status == callDoubtful:
-			c.end(callLost, c.leftText())
-			s.addDoubt(c)
-		default:
-			s.giveBack(c)
-			c.end(callNotRun, text)
-		}
-	}
-	s.tellRepeated()
-	s.tellBatch()
-}
-
 // degrade ends the run with the plain text of the last reply.
 func (s *step) degrade(p *Plan) error {
 	if p.Warning == "" {

@@ -167,18 +167,6 @@ func (s *step) progressOf(tool string, readOnly bool) policy.Progress {
 	return s.policyOf(tool).Progress.For(readOnly)
 }
 
-// isNews reports whether a poll said something else than the same poll before, and keeps what it said.
-func (s *step) isNews(c *BatchCall, said string) bool {
-	same := c.polled()
-	at := slices.IndexFunc(s.kept.Polls, func(p poll) bool { return p.Same == same })
-	if at < 0 || s.kept.Polls[at].Said == said {
-		return at < 0
-	}
-	s.kept.Polls = slices.Clone(s.kept.Polls)
-	s.kept.Polls[at].Said = said
-	return true
-}
-
 // same returns the digest of a call and its answer. A string is the same where the model gets its text and
 // where it gets its JSON: see [step.told].
 func (s *step) same(c *BatchCall) string {
@@ -206,9 +194,6 @@ func (c *Call) digest(status callStatus, answer string, parts []message.Part) st
 	}
 	return digest(text, signatureLen)
 }
-
-// polled returns the digest of the tool and identity of a call.
-func (c *Call) polled() string { return c.digest("", "", nil) }
 
 // level is what a completed round leads to, from nothing to the end of the run.
 type level int

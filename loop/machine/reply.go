@@ -18,7 +18,8 @@ import (
 
 // This file follows a reply from top to bottom: replied finds it unusable as a whole, or hands it to answered
 // or called. Calls are judged, run, and ended one by one, until ran finishes the reply. Decisions on attempts
-// are in action.go, what comes next in turn.go, and calls without an outcome in lost.go.
+// are in action.go, and on requests in request.go. What comes next is in turn.go. Calls that equal others are
+// in equal.go, those without an outcome in lost.go and doubt.go, and the words about a call in words.go.
 
 // replied judges a model's reply.
 func (s *step) replied() error {
@@ -231,8 +232,6 @@ func (s *step) called(r *Reply) error {
 	return s.proceed(nextTools)
 }
 
-const notRun = "Not run: another call of the same reply could not be used. Send all calls again."
-
 // newBatch begins the batch of a reply's calls, and returns the arguments of each in the form of [exact]. The
 // calls have their Class and Issues until they are judged.
 func (s *step) newBatch(r *Reply) (arguments [][]byte) {
@@ -270,48 +269,12 @@ func (s *step) judgeCall(c *BatchCall, exact []byte, twins []*BatchCall, taken m
 	if s.repeatedDoubt(c.Tool, exact, len(twins)) != nil {
 		return
 	}
-	s.equal(c, twins, s.made(c.Tool, exact))
+	s.judgeEqual(c, twins, s.made(c.Tool, exact))
 	if c.Class != "" || c.Status != callOpen {
 		return
 	}
 	if c.refuse(s.beyond(c.Tool, taken[c.Tool])); c.Class == "" {
 		taken[c.Tool]++
-	}
-}
-
-// equal decides on a call that equals earlier ones of its reply, or one that was made in the run.
-func (s *step) equal(c *BatchCall, twins []*BatchCall, made *madeCall) {
-	first := slices.IndexFunc(twins, func(o *BatchCall) bool { return o.Status == callOpen })
-	if first < 0 && made == nil {
-		return
-	}
-	p := s.policyOf(c.Tool)
-	mode := p.EqualCalls
-	if mode == policy.EqualRun && first >= 0 {
-		mode = p.EqualInReply
-	}
-	if mode == policy.EqualDeclared {
-		mode = policy.EqualRecorded
-		if c.Repeatable {
-			mode = policy.EqualRun
-		}
-	}
-	switch {
-	case mode == policy.EqualRefuse:
-		c.refuse(&fault.Issue{Rule: fault.RuleEqualCall, Source: fault.FromReply})
-	case mode == policy.EqualRecorded && first >= 0:
-		c.Status, c.Twin = callRepeated, twins[first].Index+1
-	case mode == policy.EqualRecorded:
-		c.end(callRepeated, "Not run again: the same call was made before in this run. Its result: "+
-			s.Batch.shown(made.Answer))
-		c.Parts = made.Parts
-	}
-}
-
-// refuse makes a call invalid for an issue; without one it does nothing.
-func (c *BatchCall) refuse(i *fault.Issue) {
-	if i != nil {
-		c.Class, c.Issues = fault.ToolValidation, []fault.Issue{*i}
 	}
 }
 
@@ -602,10 +565,6 @@ func (s *step) keepProgress() {
 		}
 	}
 }
-
-// givenToUser replaces, in prompts of later runs, the result of a call that answered a run. The result itself
-// follows there as the model's own message.
-var givenToUser = json.RawMessage(`"The user was given the result as the answer. It follows."`)
 
 // answerOf returns the end of a run that a call of the reply has answered, the first of several. It returns
 // nil if none has, or if the model has yet to be told what the user said.

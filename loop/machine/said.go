@@ -15,9 +15,6 @@ type Said struct {
 	Late bool `json:"late,omitempty"`
 }
 
-// userSpokeFirst is why calls are not made if the user has said something.
-const userSpokeFirst = "the user has said something first. Read it, and decide anew."
-
 // said takes a user's message. It joins the conversation before the next model call.
 func (s *step) said() error {
 	w, late := &s.ev.Said.Words, s.ev.Said.Late

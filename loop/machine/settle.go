@@ -249,9 +249,6 @@ func (s *step) wasDone(c *BatchCall) error {
 	return s.toolDone(c, end)
 }
 
-// refusedByPerson is why a call is not made that a person refused.
-const refusedByPerson = "a person refused this call."
-
 // forbid ends a call that is not made, and says why. If an earlier try may have had its effect, that stays in
 // doubt.
 func (s *step) forbid(c *BatchCall, why, words string) {
@@ -270,14 +267,6 @@ func (s *step) deny(c *BatchCall, lead, words string) {
 	s.uncharge(c)
 	s.noteChosen(c)
 	c.end(callDenied, withWords(lead, " They say: ", words))
-}
-
-// withWords returns what the model is told, with a person's words after what introduces them.
-func withWords(lead, said, words string) string {
-	if words = strings.TrimSpace(words); words == "" {
-		return lead
-	}
-	return lead + said + feedback.InMarks(words, maxSaid)
 }
 
 // leaveLost ends a call in doubt as one whose effect nobody knows.
@@ -325,23 +314,6 @@ func until(at time.Time) string {
 		return "without a deadline"
 	}
 	return "until " + at.Format(time.RFC3339Nano)
-}
-
-// preface is what the model is told before the answer to a call: that a person changed its arguments, and
-// that it left something in doubt.
-func (c *BatchCall) preface() (text string) {
-	if c.Changed {
-		text = "A person changed the arguments of this call before it ran, to " +
-			feedback.InMarks(string(c.Arguments), maxSaid) + ". What follows is of the call with these.\n"
-	}
-	if c.Corrected {
-		text = "This call was not accepted, and a person corrected its arguments, to " +
-			feedback.InMarks(string(c.Arguments), maxSaid) + ". What follows is of the call with these.\n"
-	}
-	if c.Doubt {
-		text += "Something that this call did may or may not have happened.\n"
-	}
-	return text
 }
 
 // String returns how a question was answered, as one sentence.

@@ -103,14 +103,6 @@ func (s *spent) index(tool string) (at int, there bool) {
 		func(t toolSpent, name string) int { return strings.Compare(t.Tool, name) })
 }
 
-// poll is when a call of a tool that polls ended. Same is the digest of its tool and identity, and Said that
-// with its answer.
-type poll struct {
-	Same string    `json:"same"`
-	At   time.Time `json:"at"`
-	Said string    `json:"said,omitempty"`
-}
-
 // State is the state of a run. It is a value; an older State stays valid when the run goes on. All of it is
 // data but the compiled templates. It is safe for concurrent reading.
 type State struct {
