@@ -19,6 +19,7 @@
 //   - omitempty or omitzero, in the json or the validate tag; omitnil in the validate tag
 //   - a pointer; null may stand there too
 //   - `jsonschema:"default=…"` (which is told to models, and not filled in) or `jsonschema:"optional"`
+//   - `jsonschema:"oneof_required=…"` or "anyof_required=…": the members of a group are to be there
 //   - a rule that says when it is to be there, such as required_if, excluded_with or isdefault
 //
 // The rule `required` overrules all of these. It also refuses the zero value: false, 0 or "", but not the

@@ -107,7 +107,7 @@ func appendField(
 	tag := rulesOf(sf)
 	f := field{name: cmp.Or(name, sf.Name), goName: sf.Name, typ: sf.Type, index: index, rules: &ruleSet{}}
 	f.checked = checked && tag != "-"
-	f.omits = options != "" || slices.Contains(strings.Split(sf.Tag.Get("jsonschema"), ","), "optional")
+	f.omits = options != "" || slices.ContainsFunc(tagParts(sf.Tag.Get("jsonschema")), saysWhenGiven)
 	if f.checked {
 		var err error
 		if f.rules, err = parseRules(tag); err != nil {
@@ -117,6 +117,12 @@ func appendField(
 	var err error
 	f.marks, err = retakeTag(sf)
 	return append(fields, f), err
+}
+
+// saysWhenGiven reports whether a part of a `jsonschema` tag says that a member need not be there: in general,
+// or where another of a group is.
+func saysWhenGiven(part string) bool {
+	return part == "optional" || strings.HasPrefix(part, "oneof_required=") || strings.HasPrefix(part, "anyof_required=")
 }
 
 // rulesOf are the rules of a field. Where it has no validate tag, its binding tag counts: gin gives

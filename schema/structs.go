@@ -153,10 +153,15 @@ func saidOver(stub *jsonschema.Schema) *jsonschema.Schema {
 	return &said
 }
 
-// annotate adds what tags say. Their prose comes before that of the rules, which may have chosen a format.
+// annotate adds what tags say, and to the items what they say of these. Their prose comes before that of the
+// rules, which may have chosen a format.
 func annotate(n, said *jsonschema.Schema) {
 	n.Description, n.Format = addSentence(said.Description, n.Description), cmp.Or(n.Format, said.Format)
 	others := *said
 	others.Description, others.Format = "", ""
+	if n.Items != nil && said.Items != nil {
+		others.Items = nil
+		mergeInto(n.Items, said.Items)
+	}
 	mergeInto(n, &others)
 }

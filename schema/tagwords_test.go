@@ -257,3 +257,39 @@ func TestAListOfValuesLeavesAPointerNull(t *testing.T) {
 		`c: expected one of "x", null, got string`, `d: expected "red", got null`,
 	}, told(issues))
 }
+
+// A list of values for the items of an array is the items' own: beside them, in an allOf that some providers
+// refuse, an item of another kind would be told twice.
+func TestWhatATagSaysOfItemsIsPartOfTheItems(t *testing.T) {
+	type roles struct {
+		Roles  []string   `json:"roles" jsonschema:"enum=admin,enum=user,minItems=1"`
+		Levels []int      `json:"levels,omitempty" jsonschema:"minimum=1" validate:"dive,max=9"`
+		Marks  *[]float64 `json:"marks" jsonschema:"enum=1.5"`
+	}
+	typed, err := schema.For[roles]()
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"type":"object","additionalProperties":false,"required":["roles"],"properties":{
+		"roles":{"type":"array","minItems":1,"items":{"type":"string","enum":["admin","user"]}},
+		"levels":{"type":"array","items":{"type":"integer","minimum":1,"maximum":9}},
+		"marks":{"type":["array","null"],"items":{"type":"number","enum":[1.5]}}}}`, string(typed.Schema().JSON()))
+	assert.Equal(t, []string{
+		`levels/0: expected at least 1, got integer [minimum schema]`,
+		`roles/0: expected one of "admin", "user", got integer [type schema]`,
+		`roles/1: expected one of "admin", "user", got string [enum schema]`,
+	}, decoded[roles](t, `{"roles":[1,"x"],"levels":[0]}`))
+}
+
+// Members of which one is to be given may each be left out, as under the rule required_without.
+func TestMembersOfWhichOneIsToBeGivenMayBeLeftOut(t *testing.T) {
+	type target struct {
+		Value string `json:"value" jsonschema:"oneof_required=value"`
+		Label string `json:"label" jsonschema:"oneof_required=label"`
+		Where string `json:"where" jsonschema:"anyof_required=where" validate:"required"`
+		Index int    `json:"index" jsonschema:"anyof_required=index"`
+	}
+	assert.Empty(t, decoded[target](t, `{"value":"a","where":"b"}`))
+	assert.Equal(t, []string{
+		"(whole): expected only one of the members value, label, got object [oneOf schema]",
+		"where: required, expected string (at least 1 character) [required schema]",
+	}, decoded[target](t, `{"value":"a","label":"b","index":1}`))
+}
