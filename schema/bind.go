@@ -103,8 +103,8 @@ func (f *collector) store(n *node, child value) {
 	}
 }
 
-// bind judges a value by the schema of its place, stores it in a zero variable and checks its rules. around
-// is the struct around the variable.
+// bind judges a value by the schema of its place, stores it in a zero variable and checks its rules, unless a
+// part of it could not be read. around is the struct around the variable.
 func (f *collector) bind(n *node, v value, at *spot, to reflect.Value, around any) {
 	kinds := classes[at.class].kinds
 	isNull := v.kind == kindNull && at.null
@@ -126,7 +126,7 @@ func (f *collector) bind(n *node, v value, at *spot, to reflect.Value, around an
 	refused, found, outer := len(f.failures), len(f.found), len(f.around)
 	f.judge(n, v, f.scope, f.open(v, at, to, around))
 	f.around = f.around[:outer]
-	if f.spent() || !f.read(v, at, to) || len(f.found) >= maxIssues {
+	if f.spent() || !f.read(v, at, to) || v.incomplete || len(f.found) >= maxIssues {
 		return
 	}
 	rules := at.rules

@@ -538,3 +538,47 @@ func TestAMissingValueIsToldWithItsRules(t *testing.T) {
 type zone struct {
 	Name string `json:"name" validate:"timezone"`
 }
+
+// A rule is not held to a value of which a part could not be read: the zero values in its place would be equal,
+// or all zero.
+func TestNoRuleIsHeldToAValueThatIsReadInPart(t *testing.T) {
+	type booked struct {
+		At time.Time `json:"at"`
+	}
+	type parts struct {
+		In struct {
+			N int `json:"n"`
+		} `json:"in" validate:"required"`
+		Slots []booked        `json:"slots" validate:"unique=At"`
+		Marks map[string]int8 `json:"marks" validate:"unique"`
+		Array [2]int          `json:"array" validate:"required"`
+	}
+	assert.Equal(t, []string{
+		"array/0: expected integer, got string [type schema]",
+		"in/n: expected integer, got string [type schema]",
+		"marks/a: expected at most 127, got integer [maximum schema]",
+		"marks/b: expected at most 127, got integer [maximum schema]",
+		"slots/0/at: expected a date and time as in 2006-01-02T15:04:05Z, got string [format schema]",
+		"slots/1/at: expected a date and time as in 2006-01-02T15:04:05Z, got string [format schema]",
+	}, decoded[parts](t, `{"in":{"n":"1"},"slots":[{"at":"today"},{"at":"tomorrow"}],"marks":{"a":200,"b":300},"array":["1",0]}`))
+	assert.Equal(t, []string{
+		"array: expected a value that is not all zero or empty, got array [not rules]",
+		"in: expected a value that is not all zero or empty, got object [minProperties rules]",
+		"marks: expected members whose values all differ, got object [unique rules]",
+		"slots: expected items that all differ in at, got array [uniqueItems rules]",
+	}, decoded[parts](t, `{"in":{"n":0},"slots":[{"at":"2024-05-06T07:08:09Z"},{"at":"2024-05-06T07:08:09Z"}],"marks":{"a":2,"b":2},"array":[0,0]}`))
+}
+
+// A condition on a list counts its items, as the validator does.
+func TestAConditionOnAListIsOnTheNumberOfItsItems(t *testing.T) {
+	type imported struct {
+		Emails []string          `json:"emails"`
+		Labels map[string]string `json:"labels"`
+		Name   string            `json:"name" validate:"required_if=Emails 0 Labels 1"`
+		Kind   string            `json:"kind" validate:"excluded_unless=Labels nil"`
+	}
+	assert.Equal(t, []string{
+		"kind: expected to be left out unless labels is not given, got string [excluded_unless rules]",
+		"name: expected to be given when emails has 0 items and labels has 1 member [required_if rules]",
+	}, decoded[imported](t, `{"emails":[],"labels":{"a":"b"},"kind":"x"}`))
+}

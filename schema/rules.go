@@ -238,18 +238,20 @@ func (r *rule) checkOthers(in reflect.Type, at *spot) error {
 				"give it a type", r.text, name)
 		}
 	}
-	for _, others := range []reflect.Value{reflect.New(in), around} { // without what pointers lead to, and with it
-		if _, err := r.tried(empty, at, others.Interface()); err != nil {
-			return err
+	if r.how == "when" {
+		for condition := range slices.Chunk(quotedOrWord().FindAllString(r.param, -1), 2) {
+			one := *r
+			one.text = r.tag + "=" + strings.Join(condition, " ")
+			if _, err := one.tried(empty, at, around.Interface()); err != nil {
+				other, _ := reached(around, condition[0])
+				return fmt.Errorf("validate rule %q compares the field %s, of type %s, with %q: write a value of that type",
+					r.text, condition[0], other.Type(), condition[1])
+			}
 		}
-	}
-	if r.how != "when" {
 		return nil
 	}
-	for condition := range slices.Chunk(quotedOrWord().FindAllString(r.param, -1), 2) {
-		one := *r
-		one.text = r.tag + "=" + strings.Join(condition, " ")
-		if _, err := one.tried(empty, at, around.Interface()); err != nil {
+	for _, others := range []reflect.Value{reflect.New(in), around} { // without what pointers lead to, and with it
+		if _, err := r.tried(empty, at, others.Interface()); err != nil {
 			return err
 		}
 	}

@@ -309,11 +309,15 @@ func TestForRefuses(t *testing.T) {
 		"condition_on_another_kind": {refused[struct {
 			A int `json:"a"`
 			B int `validate:"required_if=A x"`
-		}], `B: validate rule "required_if=A x" is not for values of type int, or its parameter is wrong`},
+		}], `B: validate rule "required_if=A x" compares the field A, of type int, with "x": write a value of that type`},
+		"condition_on_a_pointer": {refused[struct {
+			A *int
+			B string `validate:"excluded_unless=A nil"`
+		}], `B: validate rule "excluded_unless=A nil" compares the field A, of type int, with "nil": write a value of that type`},
 		"second_condition": {refused[struct {
 			A, B *int
 			C    int `validate:"required_if=A 1 B x"`
-		}], `C: validate rule "required_if=B x" is not for`},
+		}], `C: validate rule "required_if=A 1 B x" compares the field B, of type int, with "x"`},
 		"half_a_condition": {refused[struct {
 			A int
 			B int `validate:"required_if=A"`
@@ -361,7 +365,7 @@ func TestForRefuses(t *testing.T) {
 		"condition_on_another_kind_within": {refused[struct {
 			A struct{ N *int }
 			B string `validate:"required_if=A.N many"`
-		}], `B: validate rule "required_if=A.N many" is not for`},
+		}], `B: validate rule "required_if=A.N many" compares the field A.N, of type int, with "many"`},
 		"dash_beside_rules": {refused[struct {
 			A string `validate:"min=1,-"`
 		}], `A: validate tag has "-" beside other rules: it stands alone`},

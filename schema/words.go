@@ -2,6 +2,7 @@ package schema
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"math/big"
 	"net"
@@ -172,9 +173,25 @@ func comparedAs(t reflect.Type) string {
 func (r *rule) conditions(around reflect.Type) string {
 	var conditions []string
 	for pair := range slices.Chunk(r.params(), 2) {
-		conditions = append(conditions, jsonPath(pair[0], around)+" is "+cmp.Or(pair[len(pair)-1], `""`))
+		conditions = append(conditions, condition(pair[0], pair[len(pair)-1], around))
 	}
 	return strings.Join(conditions, " and ")
+}
+
+// condition says what a field is, or for a list how many items it has: that is what the validator looks at.
+func condition(field, value string, around reflect.Type) string {
+	name := jsonPath(field, around)
+	if around == nil {
+		return name
+	}
+	switch of, known := reached(reflect.New(around), field); {
+	case !known || comparedAs(of.Type()) != "list":
+		return name + " is " + cmp.Or(value, `""`)
+	case value == "nil":
+		return name + " is not given"
+	default:
+		return name + " has " + count(json.Number(value), classes[classOfKind(of.Type())].counts)
+	}
 }
 
 // uniquePhrase says what of the items or members differs.
