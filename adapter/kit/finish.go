@@ -11,11 +11,11 @@ import (
 // finishes are the words of all providers for why a reply ended, in small letters: gateways pass them on.
 var finishes = byWord(map[string]message.FinishReason{
 	"stop end_turn stop_sequence eos eos_token end complete": message.Stop,
-	"tool_calls tool_use tool_call function_call tool-calls": message.ToolUse,
+	"tool_calls tool_use tool_call function_call": message.ToolUse,
 
 	"length max_tokens max_output_tokens model_length model_context_window_exceeded " +
 		"continuation": message.Length,
-	"content_filter content-filter refusal sensitive safety recitation blocklist prohibited_content spii " +
+	"content_filter refusal sensitive safety recitation blocklist prohibited_content spii " +
 		"image_safety image_prohibited_content image_recitation model_armor guardrail_intervened " +
 		"content_filtered error_toxic": message.ContentFilter,
 })
@@ -32,10 +32,10 @@ func byWord[V any](rows map[string]V) map[string]V {
 }
 
 // Finish returns why a reply with some calls ended, by the word of any provider; false for an unknown word.
-// Google's words over OpenAI's API have a reason after a colon.
+// Google's words over OpenAI's API have a reason after a colon. Some gateways write hyphens.
 func Finish(word string, calls []message.Call) (finish message.FinishReason, known bool) {
 	word, _, _ = strings.Cut(strings.ToLower(word), ":")
-	finish, known = finishes[word]
+	finish, known = finishes[strings.ReplaceAll(word, "-", "_")]
 	if finish == message.Stop && len(calls) > 0 {
 		finish = message.ToolUse
 	}

@@ -19,20 +19,27 @@ func finishOf(said string, calls ...message.Call) message.FinishReason {
 	return finish
 }
 
-// failures maps the finish reasons of unfinished replies, in small letters, to error codes: those of
-// OpenRouter, vLLM, SGLang, DeepSeek, Zhipu, Cohere, watsonx, Ollama and relays.
+// failures maps the finish reasons of unfinished replies to error codes: those of OpenRouter, vLLM, SGLang,
+// DeepSeek, Zhipu, Cohere, watsonx, Ollama and relays.
 var failures = map[string]string{
 	"error": "server_error", "abort": "server_error", "insufficient_system_resource": "overloaded",
 	"network_error": "server_error", "error_finish": "server_error", "timeout": "server_error",
 	"time_limit": "server_error", "cancelled": "server_error", "load": "server_error",
 }
 
+// failureOf returns the error code of a finish reason, in any case and with hyphens or without; empty for
+// those of a finished reply.
+func failureOf(finish string) string {
+	return failures[strings.ReplaceAll(strings.ToLower(finish), "-", "_")]
+}
+
 // endOf returns why a choice ended; empty if it did not. Some servers say null by a text. OpenRouter tells
-// the provider's own word beside its own, which counts if the provider could not read the reply.
+// the provider's own word beside its own, which counts if the provider failed, or could not read the reply:
+// OpenRouter calls a reply that never came a "stop".
 func endOf(choice kit.Object) string {
 	said, native := choice.Text("finish_reason"), choice.Text("native_finish_reason")
 	switch {
-	case kit.Unusable(native, "") != nil:
+	case kit.Unusable(native, "") != nil, said == "stop" && failureOf(native) != "":
 		return native
 	case said == "null":
 		return ""
@@ -440,7 +447,7 @@ func (p *chatParts) complete() bool {
 
 func (r *chatReply) reply() (message.Reply, error) {
 	p := &r.parts
-	if code := failures[strings.ToLower(p.finish)]; code != "" {
+	if code := failureOf(p.finish); code != "" {
 		return message.Reply{}, unfinished(code, fmt.Sprintf("finish reason %q", p.finish))
 	}
 	if err := kit.Unusable(p.finish, ""); err != nil {

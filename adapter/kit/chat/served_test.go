@@ -423,7 +423,7 @@ func TestAReplyThatIsCutOffIsKnownByEveryWordForIt(t *testing.T) {
 // Studio and DashScope (https://github.com/ranxianglei/billion-context-pi/issues/169,
 // https://github.com/earendil-works/pi/pull/2116).
 func TestAServersOwnWordsForTheEndOfAReply(t *testing.T) {
-	for _, word := range []string{"error", "ERROR", "error_finish", "abort", "timeout", "time_limit", "cancelled", "load"} {
+	for _, word := range []string{"error", "ERROR", "error_finish", "abort", "timeout", "time_limit", "cancelled", "load", "network_error", "network-error"} {
 		for _, stream := range []bool{false, true} {
 			says := `{"choices":[{"message":{"content":"half"},"finish_reason":"` + word + `"}]}`
 			if stream {
@@ -458,6 +458,22 @@ func TestACallThatTheProviderBehindAGatewayCouldNotReadIsCorrected(t *testing.T)
 			assert.Equal(t, fault.ToolValidation, own.Class, finish)
 			assert.Equal(t, "MALFORMED_FUNCTION_CALL", own.Code, finish)
 		}
+	}
+}
+
+// OpenRouter calls a reply that never came a "stop", and only the provider's own word tells
+// (https://github.com/earendil-works/pi/issues/8511).
+// It would count as an empty answer, for which the model is blamed.
+func TestAReplyThatNeverCameBehindAGatewayIsNoAnswer(t *testing.T) {
+	const end = `"finish_reason":"stop","native_finish_reason":"network_error"`
+	for stream, says := range map[bool]string{
+		false: `{"choices":[{"message":{"role":"assistant","content":null},` + end + `}]}`,
+		true:  streamOf(`{"choices":[{"index":0,"delta":{"content":""},`+end+`}]}`, "[DONE]"),
+	} {
+		_, err := ended(t, overChat(chat.Config{Model: "m", Provider: "openrouter"}), stream, says)
+		own, is := errors.AsType[*kit.Error](err)
+		require.True(t, is)
+		assert.Equal(t, fault.Unavailable, own.Class)
 	}
 }
 
