@@ -50,17 +50,17 @@ var known = []providerQuirks{
 	{"openai azure azureopenai", nil, Quirks{
 		MaxID: 40, Source: "https://github.com/vercel/ai/issues/5171 (string_above_max_length)",
 	}},
-	{"deepseek", []string{"reasoning_content"}, Quirks{
+	{"deepseek", []string{reasoningContent}, Quirks{
 		FillMessage: noReasoning,
 		Source: "https://api-docs.deepseek.com/guides/thinking_mode#tool-calls; empty reasoning: " +
 			"https://github.com/deepseek-ai/deepseek-harness/discussions/739",
 	}},
-	{"moonshot moonshotai kimi", []string{"reasoning_content"}, Quirks{
+	{"moonshot moonshotai kimi", []string{reasoningContent}, Quirks{
 		FillMessage: noReasoning,
 		Source: "https://github.com/bytedance/deer-flow/issues/3043; empty reasoning: " +
 			"https://github.com/Lapis0x0/obsidian-yolo/pull/243",
 	}},
-	{"zai zhipu zhipuai bigmodel", []string{"reasoning_content"}, Quirks{
+	{"zai zhipu zhipuai bigmodel", []string{reasoningContent}, Quirks{
 		Source: "https://docs.z.ai/guides/capabilities/thinking-mode",
 	}},
 	{"openrouter", []string{"reasoning_details"}, Quirks{
@@ -161,8 +161,17 @@ func providerAt(address string) string {
 	}
 }
 
+// reasoningContent is DeepSeek's member for what a model thought, which many servers have.
+const reasoningContent = "reasoning_content"
+
 // noReasoning stands for the reasoning of a message that has none, or of another model.
-var noReasoning = members{"reasoning_content": json.RawMessage(`""`)}
+var noReasoning = members{reasoningContent: json.RawMessage(`""`)}
+
+// wantsReasoning matches the models that refuse a call of theirs without its reasoning, whichever server they
+// run behind: https://github.com/bytedance/deer-flow/issues/2990,
+// https://github.com/esengine/DeepSeek-Reasonix/issues/6173,
+// https://github.com/smallmain/vscode-unify-chat-provider/issues/286.
+var wantsReasoning = regexp.MustCompile(`(?i)(^|/)(deepseek|kimi|mimo)-`)
 
 // noReasoners matches the models of OpenAI that do not reason.
 var noReasoners = regexp.MustCompile(`^(openai/)?(gpt-3\.5|gpt-4|chatgpt-4o|gpt-5[.0-9]*-chat)`)

@@ -15,6 +15,12 @@ import (
 // quirks returns the quirks that apply, and what is echoed: only that is filled in.
 func (c Config) quirks() (q Quirks, echo []string) {
 	q, echo = QuirksOf(c.provider(), c.Model), knownOf(c.provider()).echo
+	if wantsReasoning.MatchString(c.Model) && !slices.Contains(echo, reasoningContent) {
+		echo = slices.Concat(echo, []string{reasoningContent})
+		if c.Provider == "" || strings.HasPrefix(knownOf(c.Provider).names, "litellm") { // it passes on what it gets
+			q.FillMessage = cloneMembers(noReasoning)
+		}
+	}
 	if c.Quirks != nil {
 		q = c.Quirks.clone()
 	}
