@@ -62,3 +62,44 @@ func ExampleRunner() {
 	// [accept the answer, attempt 1 of 3 done: In Lisbon.]
 	// In Lisbon. <nil>
 }
+
+// An engine that keeps the state itself, such as a queue, writes it down after each step, with the effect that
+// is to be carried out next. Any process goes on from there.
+func ExampleRunner_state() {
+	cfg, _ := loop.Config{}.Machine()
+	m, _ := machine.Compile(&cfg)
+	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	var state, next []byte // a row of a table, say
+	write := func(r *engine.Runner, effects []machine.Effect, err error) {
+		if err == nil {
+			state, err = r.State().Snapshot()
+		}
+		if err == nil {
+			next, err = engine.Marshal(effects[len(effects)-1])
+		}
+		if r.Close(); err != nil {
+			panic(err)
+		}
+	}
+
+	s, _ := session.New(session.Config{ID: "order-42"})
+	r, _ := engine.New(engine.RunnerConfig{Session: s, Machine: m})
+	effects, err := r.Start(now, message.Message{Role: message.User, Text: "Where?"})
+	write(r, effects, err)
+
+	var asked machine.Effect
+	_ = engine.Unmarshal(next, &asked)
+	fmt.Println(asked)
+	st, _ := machine.Restore(state)
+	s, _ = session.New(session.Config{ID: "order-42"})
+	r, _ = engine.New(engine.RunnerConfig{Session: s, State: &st})
+	effects, err = r.Reply(now, message.Reply{Text: "In Lisbon.", Finish: message.Stop})
+	write(r, effects, err)
+
+	st, _ = machine.Restore(state)
+	result, err := loop.ResultOf(engine.End{State: st}, nil)
+	fmt.Println(result.Text, err)
+	// Output:
+	// call the model, attempt 1 of 3
+	// In Lisbon. <nil>
+}

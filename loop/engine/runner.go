@@ -27,8 +27,9 @@ type RunnerConfig struct {
 	// Machine is the config of a run that begins, or of the tries of one action: loop.Config.Machine and
 	// loop.Action.Machine make it, and [machine.Compile] compiles it.
 	Machine *machine.Compiled
-	// State is where a run goes on whose engine keeps the states itself. The session is new, or that of the
-	// state, and gets its contents.
+	// State is where a run goes on whose engine keeps the states itself, best as [machine.State.Snapshot] and
+	// [machine.Restore] write and read them, each beside the last effect of its step ([Marshal], [Unmarshal]).
+	// The session is new, or that of the state, and gets its contents.
 	State *machine.State
 	// Offer is what replies are checked against.
 	Offer Offer
@@ -276,8 +277,9 @@ func (r *Runner) resume(now time.Time) error {
 	return r.journal.Resumed(now, held.Asked.Kind)
 }
 
-// Next returns the next effect of a resumed run. Its kind is empty if the run has ended. The engine must call
-// [Runner.ToolBegins] before it runs a tool; otherwise a call that was in progress is run twice.
+// Next returns the next effect of a run that the journal of the session has. Its kind is empty if the run has
+// ended, and for all others, whose engine has the effect. The engine must call [Runner.ToolBegins] before it
+// runs a tool; otherwise a call that was in progress is run twice.
 func (r *Runner) Next() (machine.Effect, error) {
 	if r.asked == nil || r.st.Phase == machine.Stopped {
 		return machine.Effect{}, nil
