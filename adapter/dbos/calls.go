@@ -261,7 +261,8 @@ func (f *flow) start(ctx sdk.Context, run machine.ToolRun) (*running, error) {
 		c, err := f.nest(ctx, within, run)
 		return &running{run: run, child: c}, err
 	}
-	repeatable, now := run.Repeatable && t.Repeatable(), false
+	// In a workflow that is made again, a step after one that was read from the record may have begun before.
+	repeatable, now, again := run.Repeatable && t.Repeatable(), false, !f.fresh
 	if !repeatable {
 		_, err := do(f, "begun", func(context.Context) (bool, error) {
 			now = true
@@ -276,6 +277,9 @@ func (f *flow) start(ctx sdk.Context, run machine.ToolRun) (*running, error) {
 		o := tool.Outcome{Err: tool.ErrUnknown}
 		if repeatable || now {
 			o = f.invoke(ctx, t, run, at)
+		}
+		if repeatable && again && !run.ReadOnly {
+			engine.CutOff(&o)
 		}
 		return toolResult{End: engine.EndOf(f.reducing, run, o), Events: o.Events}, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -24,6 +25,7 @@ import (
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/session"
+	"github.com/retake-go/retake/tool"
 )
 
 // launched is a context with one agent.
@@ -118,6 +120,52 @@ func TestACallThatHasBegunIsInDoubt(t *testing.T) {
 	assert.EqualValues(t, 1, paid.Load())
 	require.Len(t, result.InDoubt, 1)
 	assert.Equal(t, "pay", result.InDoubt[0].Tool)
+}
+
+// A call that may have begun before a crash is in doubt if its second try fails, as in process.
+func TestACallThatFailsAfterACrashIsInDoubt(t *testing.T) {
+	n := 0
+	for name, tt := range map[string]struct {
+		declared tool.Option
+		doubts   int
+		told     string
+	}{
+		"idempotent": {tool.Idempotent(), 1, `The call failed, and its effect may or may not have happened. The tool says: "no such file"`},
+		"read only":  {tool.ReadOnly(), 0, `The tool failed: "no such file"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tools, err := tool.NewSet(tool.New("note", "Notes.", func(context.Context, struct{}) (string, error) {
+				return "", tool.Fail("no such file")
+			}, tt.declared))
+			require.NoError(t, err)
+			model := loop.ModelFunc(func(_ context.Context, r loop.Request) (message.Reply, error) {
+				if len(r.Messages) == 1 {
+					return message.Reply{Calls: []message.Call{{ID: "c1", Name: "note", Arguments: "{}"}}}, nil
+				}
+				return message.Reply{Text: "Done."}, nil
+			})
+			n++
+			c, r := launched(t, fmt.Sprint("cutoff", n), Agent{Model: model, Config: loop.Config{Tools: tools}})
+			run, err := r.Start(c, "order-42", loop.Input{Prompt: "Note it."})
+			require.NoError(t, err)
+			result, err := run.Result()
+			require.NoError(t, err)
+			assert.Equal(t, `The tool failed: "no such file"`, result.Transcript[2].Text, "without a crash it says that it did nothing")
+			assert.Empty(t, result.InDoubt)
+			steps, err := sdk.GetWorkflowSteps(c, "order-42")
+			require.NoError(t, err)
+			called := slices.IndexFunc(steps, func(s sdk.StepInfo) bool { return s.StepName == "retake.tool" })
+			_, err = sdk.ForkWorkflow[string](c, sdk.ForkWorkflowInput{OriginalWorkflowID: "order-42",
+				ForkedWorkflowID: "order-43", StartStep: uint(steps[called].StepID)})
+			require.NoError(t, err)
+			fork, err := Get(c, "order-43")
+			require.NoError(t, err)
+			result, err = fork.Result()
+			require.NoError(t, err)
+			assert.Equal(t, tt.told, result.Transcript[2].Text)
+			assert.Len(t, result.InDoubt, tt.doubts)
+		})
+	}
 }
 
 // A failure of a model is a value in the record: the cause of the error is the recorded failure.
