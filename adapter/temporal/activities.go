@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/activity"
+	sdk "go.temporal.io/sdk/temporal"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
@@ -138,11 +139,22 @@ func (a *agent) callModel(ctx context.Context, in wire[modelCall]) (wire[modelRe
 	return acted(ctx, a, "a model's reply", &out, &out.outcome)
 }
 
-// acted is the result of an activity: an error if it was cancelled, and trouble if it is too large for one
+// cutOffType is the type of Temporal's error of an activity whose worker stopped, or lost the server.
+const cutOffType = "retake.cut_off"
+
+// cutOff is the error of an activity whose context has ended. The workflow asks for that, or the worker.
+func cutOff(ctx context.Context) error {
+	if sdk.IsCanceledError(context.Cause(ctx)) {
+		return ctx.Err()
+	}
+	return sdk.NewApplicationError("the worker stopped, or lost the server", cutOffType)
+}
+
+// acted is the result of an activity: an error if it was cut off, and trouble if it is too large for one
 // payload. o is its outcome.
 func acted[T any](ctx context.Context, a *agent, what string, result *T, o *outcome) (wire[T], error) {
-	if err := ctx.Err(); err != nil && o.Failure != nil {
-		return wire[T]{}, err
+	if ctx.Err() != nil && o.Failure != nil {
+		return wire[T]{}, cutOff(ctx)
 	}
 	if err := a.fitsAs(what, *result); err != nil {
 		tries := o.Tries
@@ -264,7 +276,7 @@ func (a *agent) makeTry(ctx context.Context, in wire[tryCall]) (wire[tryResult],
 			return usercode.Contained(func() (message.Usage, error) { return a.Try(ctx, in.v.Try) })
 		})
 	if ctx.Err() != nil && err != nil {
-		return wire[tryResult]{}, ctx.Err()
+		return wire[tryResult]{}, cutOff(ctx)
 	}
 	if out.Try.Usage = usage; errors.Is(err, ErrAbandoned) {
 		out.Try.Abandoned = true

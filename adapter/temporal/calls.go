@@ -33,10 +33,19 @@ func (f *flow) activityOptions(ctx workflow.Context, bound time.Duration, most i
 	})
 }
 
-// missed handles an activity without an outcome. If every worker died, it returns a failure; any other
+// isLost reports that an activity has no outcome because its worker died, stopped or took too long.
+func isLost(err error) bool {
+	if e, ok := errors.AsType[*sdk.ApplicationError](err); ok {
+		return e.Type() == cutOffType
+	}
+	_, late := errors.AsType[*sdk.TimeoutError](err)
+	return late
+}
+
+// missed handles an activity without an outcome. If every worker was lost, it returns a failure; any other
 // error ends the run.
 func (f *flow) missed(err error, what string) (*RemoteError, error) {
-	if _, ok := errors.AsType[*sdk.TimeoutError](err); ok {
+	if isLost(err) {
 		return f.unseen(fmt.Sprintf("%s was begun %d times and has no outcome: it may have been paid for",
 			what, f.begun.Deaths+1)), nil
 	}
@@ -264,7 +273,7 @@ func (r *running) outcome(f *flow) (*toolResult, error) {
 			Seen: fault.Failure{Plane: fault.Transport, Class: fault.Cancelled, Tool: r.run.Tool},
 		}}}, nil
 	}
-	if _, timeout := errors.AsType[*sdk.TimeoutError](r.err); timeout && !r.run.Repeatable {
+	if isLost(r.err) && !r.run.Repeatable {
 		return f.unknown(r.run), nil
 	}
 	failed, err := f.missed(r.err, "a call of "+r.run.Tool)
@@ -307,7 +316,7 @@ func (f *flow) Try(t machine.TryRun) error {
 		return err
 	}
 	if err != nil {
-		if _, timeout := errors.AsType[*sdk.TimeoutError](err); !timeout {
+		if !isLost(err) {
 			return fmt.Errorf("temporal: an attempt: %w", err)
 		}
 		out = tryResult{outcome: outcome{Failure: f.doubt("a try")}, Try: machine.Try{Abandoned: true}}

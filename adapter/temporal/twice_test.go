@@ -74,6 +74,55 @@ func TestACallThatLostItsWorkerIsNotMadeTwice(t *testing.T) {
 	}
 }
 
+// A worker that is stopped ends the contexts of its calls, and may live for long enough to say so. That is no
+// outcome of theirs: what may be repeated is, and the run continues.
+func TestACallWhoseWorkerStopsIsAsOneThatLostIt(t *testing.T) {
+	for name, tt := range map[string]struct {
+		opts   []tool.Option
+		begins int
+		told   string
+		doubts int
+	}{
+		"undeclared": {nil, 1, "The outcome of this call is not known", 1},
+		"read_only":  {[]tool.Option{tool.ReadOnly()}, 2, `done`, 0},
+		"idempotent": {[]tool.Option{tool.Idempotent()}, 2, `done`, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			begins := 0
+			living, stop := context.WithCancelCause(t.Context())
+			set, err := tool.NewSet(tool.New("echo", "Says it.", func(ctx context.Context, _ struct {
+				Text string `json:"text"`
+			}) (string, error) {
+				if begins++; begins == 1 {
+					stop(errors.New("the worker stops"))
+					<-ctx.Done()
+					return "", ctx.Err()
+				}
+				return "done", nil
+			}, tt.opts...))
+			require.NoError(t, err)
+			b := newBench(t, Worker{Model: one(), Deaths: 1, Tools: set}, loop.Config{})
+			first := true
+			b.OnActivity(b.agent.named("tool"), anything, anything).Return(func(ctx context.Context, in wire[toolCall]) (wire[toolResult], error) {
+				if first { // the next worker lives
+					first = false
+					ended, end := context.WithCancelCause(ctx)
+					defer context.AfterFunc(living, func() { end(context.Cause(living)) })()
+					ctx = ended
+				}
+				return b.agent.callTool(ctx, in)
+			})
+			r, err := b.run()
+			require.NoError(t, err)
+			assert.Equal(t, "Done.", r.Text)
+			assert.Equal(t, tt.begins, begins)
+			assert.Contains(t, r.Transcript[2].Text, tt.told)
+			assert.Len(t, r.InDoubt, tt.doubts)
+			assert.Equal(t, 1, query[Status](b, QueryStatus).MaybePaid)
+		})
+	}
+}
+
 // What a later worker is told of a call is no word about the try that lost its worker, unless it succeeds.
 func TestACallThatFailsAfterItLostItsWorkerIsInDoubt(t *testing.T) {
 	for name, tt := range map[string]struct {
