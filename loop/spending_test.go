@@ -104,6 +104,25 @@ func (described) Reply(context.Context, loop.Request) (message.Reply, error) {
 }
 
 // The function is asked for what is new, and for all at first: the system prompt, the tools, the prompt.
+// A cost without a part that nobody knows says so, once. Without prices there is no cost that could be wrong.
+func TestAModelWithoutAPriceIsWarnedOf(t *testing.T) {
+	for name, warnings := range map[string][]string{
+		"m": nil, "m-2026-01-02": nil, "m-mini": {`the price table has no model "m-mini": its tokens are not in the cost`},
+		"": {`the price table has no model "": its tokens are not in the cost`},
+	} {
+		cfg := spending(policy.Spending{}, bookRoom(t, booked).All()...)
+		cfg.Models = map[string]machine.ModelInfo{"": {Name: name}}
+		turns := []looptest.Turn{used(looptest.Call(call("book_room", lisbon)), 130, 20), used(looptest.Say("done"), 170, 5)}
+		r, err := fixture.Run(t.Context(), looptest.NewModel(turns...), newSession(t), loop.Input{Prompt: "Book."}, cfg)
+		require.NoError(t, err)
+		assert.Equal(t, warnings, r.Warnings, name)
+		cfg.Policy.Prices = nil
+		r, err = fixture.Run(t.Context(), looptest.NewModel(turns...), newSession(t), loop.Input{Prompt: "Book."}, cfg)
+		require.NoError(t, err)
+		assert.Empty(t, r.Warnings)
+	}
+}
+
 func TestTheUserEstimatesWhatAPromptGains(t *testing.T) {
 	var asked [][]message.Role
 	cfg := spending(policy.Spending{Run: policy.Allowance{InputTokens: new(int64(100_000))}}, bookRoom(t, booked).All()...)

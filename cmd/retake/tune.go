@@ -38,8 +38,8 @@ Of a run whose record stops to answer, what was used up to that point counts, an
 
 A policy is dominated if another is at least as good in successes, cost and time waited, and better in one.
 The others are marked with "*": each of them is the best for someone. Cost is that at the prices of the
-policies, or with -price at those (see "retake whatif -h"); unless all have prices, the tokens count. A corpus
-has no usage, so its tokens are estimated from its texts; -model names its model, for the prices of the
+policies, or with -price at those (see "retake whatif -h"), and "-" where nothing has a price; unless all have
+prices, the tokens count. A corpus has no usage, so its tokens are estimated from its texts; -model names its model, for the prices of the
 policies.
 
 With -html it writes one page with the table and a picture to standard output, which needs no network.
@@ -76,6 +76,9 @@ type candidate struct {
 	Unanswered int `json:"unanswered,omitempty"`
 
 	set policy.Set
+	// warned counts sessions with warnings that the record does not have, and warning is the first.
+	warned  int
+	warning string
 }
 
 func (t *tune) run(e *env) error {
@@ -196,6 +199,7 @@ func (t *tune) play(e *env, text []byte, all []*candidate) error {
 			}
 			st := &run.State
 			c.add(st.Turn, run.Attempt > 0, t.cost(st.Usage, st.Charged.Cost), st.Usage, st.Waited)
+			c.warn(st.Warnings)
 		}
 	}
 	return nil
@@ -224,6 +228,7 @@ func (t *tune) ask(e *env, all []*candidate) (bad int, err error) {
 			for _, r := range o.Runs {
 				w := &r.WhatIf
 				all[n].add(w.ModelCalls, r.OK, t.cost(w.Usage, w.Cost), w.Usage, w.Waited)
+				all[n].warn(r.Warnings)
 				if r.Silent != nil {
 					all[n].Unanswered++
 				}
@@ -241,6 +246,13 @@ func (c *candidate) add(calls int, ok bool, cost int64, used message.Usage, wait
 	c.WaitMS += waited.Milliseconds()
 	if ok {
 		c.Succeeded++
+	}
+}
+
+// warn counts a session with warnings.
+func (c *candidate) warn(texts []string) {
+	if len(texts) > 0 {
+		c.warned, c.warning = c.warned+1, cmp.Or(c.warning, texts[0])
 	}
 }
 
@@ -263,7 +275,7 @@ func unpriced(all []*candidate) *candidate {
 	return nil
 }
 
-// noteUnpriced says why tokens are compared although some policies have prices.
+// noteUnpriced says why tokens are compared instead of money.
 func noteUnpriced(e *env, all []*candidate) {
 	costs := func(o *candidate) bool { return o.CostMicros > 0 }
 	switch c := unpriced(all); {
@@ -273,6 +285,14 @@ func noteUnpriced(e *env, all []*candidate) {
 			"name the model by -model", plain(c.Name))
 	case slices.ContainsFunc(all, costs):
 		e.note("the policy %s has no prices, so tokens are compared instead of money", plain(c.Name))
+	default:
+		e.note("no policy has prices, so tokens are compared instead of money: give prices, or -price")
+	}
+	for _, c := range all {
+		if c.warned > 0 {
+			e.note("the policy %s: %s would warn, the first of this: %s", plain(c.Name),
+				several.Of(c.warned, "session"), plain(c.warning))
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package machine
 import (
 	"cmp"
 	"slices"
+	"strconv"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/message"
@@ -222,7 +223,11 @@ func (s *step) chargeReply(m *message.Reply) {
 	}
 	price, known := s.Policy.Prices.Of(m.Model)
 	if !known {
-		price, _, _ = s.priceOf(asked)
+		var name string
+		if price, name, known = s.priceOf(asked); !known && len(s.Policy.Prices) > 0 {
+			s.warn("the price table has no model " + strconv.Quote(fault.Scrub(cmp.Or(name, m.Model))) +
+				": its tokens are not in the cost")
+		}
 	}
 	s.pay(policy.Charge{Usage: m.Usage, Cost: price.Cost(m.Usage).Micros()})
 }
