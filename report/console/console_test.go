@@ -216,6 +216,12 @@ func TestCookiesAreSecureBehindTLS(t *testing.T) {
 	assert.True(t, r.Cookies()[0].Secure)
 }
 
+// Tokens are not taken for money: what a run without prices took says so.
+func TestTokensAreSaidWhereThereIsNoPrice(t *testing.T) {
+	page := body(t, ask(t, open(t, folder(t)), "GET", "/"))
+	assert.Regexp(t, `<td>[0-9,]+ tokens \([0-9,]+\)<td>`, page)
+}
+
 // A script finds every key in every session, and an error for a state that is none. A file that is no
 // journal hides no other, neither here nor from its page.
 func TestTheAPIHasEveryKey(t *testing.T) {

@@ -67,7 +67,7 @@ func (s *watched) spending() {
 			s.Lost = several.Money(s.wasted.Cost)
 		}
 	case s.Tokens > 0:
-		s.Spent, s.spent = several.Grouped(s.Tokens), s.Tokens
+		s.Spent, s.spent = several.Grouped(s.Tokens)+" tokens", s.Tokens
 		if lost > 0 {
 			s.Lost = several.Grouped(lost)
 		}
