@@ -1,12 +1,15 @@
 package schema_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/schema"
 )
@@ -18,7 +21,19 @@ var canonicalDocuments = []string{
 	"{\"\uffff\":1,\"😀\":2,\"😁\":3,\"\ue000\":4,\"a\":5,\"aa\":6}",
 	`{"a":1,"a":2}`, `{"a":1,"\u0061":2}`, `{"a":1} 2`, `{"a":`, `["\ud800"]`, "[\"\xff\"]", ``, `[1,]`, `01`,
 	strings.Repeat("[", 65) + strings.Repeat("]", 65), strings.Repeat("[", 513) + strings.Repeat("]", 513),
-	`[` + strings.Repeat(`1,`, 100_001) + `1]`,
+	`[` + strings.Repeat(`1,`, 100_001) + `1]`, members(18), members(18, 3), members(18, 15), members(18, 16), members(20, 17),
+}
+
+// members is an object with so many members of different names, and more with the names of some.
+func members(count int, again ...int) string {
+	var all []string
+	for n := range count {
+		all = append(all, fmt.Sprintf(`"m%d":%d`, n, n))
+	}
+	for _, n := range again {
+		all = append(all, fmt.Sprintf(`"\u006d%d":0`, n))
+	}
+	return "{" + strings.Join(all, ",") + "}"
 }
 
 func TestCanonicalFormIsThatOfAllJSON(t *testing.T) {
@@ -40,8 +55,13 @@ func checkCanonical(t *testing.T, doc string) {
 	all := compile(t, `true`)
 	deeper, err := all.WithLimits(schema.Limits{MaxBytes: 1 << 20, MaxDepth: 1000, MaxValues: 1000})
 	require.NoError(t, err)
-	want, _ := canon.JSON([]byte(doc))
+	want, refused := canon.JSON([]byte(doc))
 	for _, s := range []*schema.Schema{all, deeper} {
-		assert.Equal(t, string(want), string(s.Read(nil, []byte(doc)).JSON), "%.99q", doc)
+		r := s.Read(nil, []byte(doc))
+		assert.Equal(t, string(want), string(r.JSON), "%.99q", doc)
+		for _, i := range r.Issues {
+			isLimit := slices.Contains([]string{fault.RuleSize, fault.RuleDepth, fault.RuleWork}, i.Rule)
+			assert.True(t, isLimit || refused != nil, "%.99q is refused: %s", doc, i)
+		}
 	}
 }

@@ -36,6 +36,36 @@ func decimalOf(text string) decimal {
 	return d
 }
 
+// isNumber reports whether a text is a number of JSON.
+func isNumber(text string) bool {
+	text = strings.TrimPrefix(text, "-")
+	whole := digitsOf(text)
+	if whole == 0 || whole > 1 && text[0] == '0' {
+		return false
+	}
+	text = text[whole:]
+	if fraction, is := strings.CutPrefix(text, "."); is {
+		if text = fraction[digitsOf(fraction):]; len(text) == len(fraction) {
+			return false
+		}
+	}
+	if text == "" || text[0]|' ' != 'e' {
+		return text == ""
+	}
+	if text = text[1:]; text != "" && (text[0] == '-' || text[0] == '+') {
+		text = text[1:]
+	}
+	return text != "" && digitsOf(text) == len(text)
+}
+
+// digitsOf counts the digits at the beginning of a text.
+func digitsOf(text string) (count int) {
+	for count < len(text) && text[count] >= '0' && text[count] <= '9' {
+		count++
+	}
+	return count
+}
+
 // isInBounds reports whether a number is short enough, has a small exponent and is within the range of a
 // double: exact arithmetic on 1e999999999 would cost more than any document is worth.
 func (d decimal) isInBounds() bool {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -24,14 +25,15 @@ func Strict(doc []byte, lim Limits) []fault.Issue {
 	return nil
 }
 
-// parser reads one document. The library finds what is not strict JSON; what it has found right is read
-// again, into values.
+// parser reads one document. It says that a text is no strict JSON; the library says why.
 type parser struct {
 	*tree
-	at     int // how much of the text is read
-	depth  int // of the containers that are being read
-	limits Limits
-	beyond *fault.Issue // the first value that is not within the limits
+	at       int // how much of the text is read
+	depth    int // of the containers that are being read
+	limits   Limits
+	isEnded  bool         // what comes is not read, for what was read is not within the limits, or no JSON
+	isBroken bool         // what was read is no strict JSON
+	beyond   *fault.Issue // the first value that is not within the limits
 }
 
 // parse reads a document, refusing all that is not strict JSON within the limits.
@@ -43,23 +45,44 @@ func (t *tree) parse(doc []byte, lim Limits) (root value, wrong *fault.Issue) {
 		return value{}, jsonIssue("", fault.RuleSize, "at most "+strconv.Itoa(lim.MaxBytes)+" bytes")
 	}
 	t.doc, t.text = doc, string(doc)
-	p := parser{tree: t, limits: lim}
-	var broken *fault.Issue
-	if !jsontext.Value(doc).IsValid() {
-		if broken = p.cut(); broken.Rule == fault.RuleInvalidUTF8 {
-			return value{}, broken
-		}
+	if !utf8.ValidString(t.text) {
+		return value{}, t.cut()
 	}
-	if likely := likelyValues(p.text); likely > cap(t.values) {
+	if likely := likelyValues(t.text); likely > cap(t.values) {
 		t.values = make([]datum, 0, likely)
 	}
-	p.value(p.fresh(-1, 0))
+	p := t.read(lim)
+	if p.isBroken {
+		wrong = t.cut()
+		p = t.read(lim) // what comes before the fault may be beyond the limits
+	}
 	if len(t.values) > lim.MaxValues {
 		return value{}, jsonIssue("", fault.RuleWork, "at most "+strconv.Itoa(lim.MaxValues)+" values")
 	}
-	wrong = cmp.Or(p.beyond, broken)
+	wrong = cmp.Or(p.beyond, wrong)
 	t.isWhole = wrong == nil
 	return t.numbered(0), wrong
+}
+
+// read reads the text, as far as it is strict JSON within the limits.
+func (t *tree) read(lim Limits) parser {
+	t.values, t.said = t.values[:0], nil
+	p := parser{tree: t, limits: lim}
+	p.value(p.fresh(-1, 0))
+	if p.next(); p.at < len(p.text) {
+		p.fail()
+	}
+	return p
+}
+
+// end ends the reading.
+func (p *parser) end() { p.at, p.isEnded = len(p.text), true }
+
+// fail ends the reading at what is no strict JSON. It returns false.
+func (p *parser) fail() bool {
+	p.isBroken = p.isBroken || !p.isEnded
+	p.end()
+	return false
 }
 
 // likelyValues is about how many values a text has: one of these bytes is before each but the first. Where
@@ -82,17 +105,16 @@ func (p *parser) fresh(up, place int32) int32 {
 	return at
 }
 
-// kindOf are the kinds of values by their first bytes. What is not here is a number.
+// kindOf are the kinds of values by their first bytes. What is not here is a number, or no value.
 var kindOf = [256]kind{
 	'{': kindObject, '[': kindArray, '"': kindString, 't': kindBoolean, 'f': kindBoolean, 'n': kindNull,
 }
 
-// next is the first byte of what is to be read, 0 at the end. What is between two values is right, so it is
-// skipped without a look.
+// next is the first byte of what is to be read, 0 at the end.
 func (p *parser) next() byte {
 	for ; p.at < len(p.text); p.at++ {
 		switch c := p.text[p.at]; c {
-		case ' ', '\t', '\r', '\n', ',', ':':
+		case ' ', '\t', '\r', '\n':
 		default:
 			return c
 		}
@@ -100,11 +122,20 @@ func (p *parser) next() byte {
 	return 0
 }
 
+// takes reads a mark, which must be next.
+func (p *parser) takes(mark byte) bool {
+	if p.next() != mark {
+		return p.fail()
+	}
+	p.at++
+	return true
+}
+
 // value reads the next value.
 func (p *parser) value(n int32) {
 	next := p.next()
 	if len(p.values) > p.limits.MaxValues {
-		p.at = len(p.text)
+		p.end()
 		return
 	}
 	v := &p.values[n]
@@ -128,11 +159,18 @@ func (p *parser) word(v *datum) {
 			break
 		}
 	}
-	text := p.text[start:p.at]
-	if v.kind != kindInteger || isPlain(text) {
-		return
+	switch text := p.text[start:p.at]; {
+	case v.kind == kindNull && text == "null", v.kind == kindBoolean && (text == "true" || text == "false"):
+	case v.kind != kindInteger || !isNumber(text):
+		p.fail()
+	case !isPlain(text):
+		p.number(v, decimalOf(text))
 	}
-	switch n := decimalOf(text); {
+}
+
+// number says of a number that it is not whole, or not within the limits.
+func (p *parser) number(v *datum, n decimal) {
+	switch {
 	case !n.isInBounds():
 		p.refuse(v.at, fault.RuleSize, "a number of ordinary size")
 	case !n.isWhole():
@@ -142,70 +180,107 @@ func (p *parser) word(v *datum) {
 
 // quoted reads a string or name. It keeps what one with escapes says.
 func (p *parser) quoted() (escaped bool) {
-	start, rest := p.at, p.text[p.at+1:]
-	end := strings.IndexByte(rest, '"')
-	if end >= 0 && strings.IndexByte(rest[:end], '\\') < 0 {
-		p.at += end + 2
-		return false
-	}
-	for end = 0; end < len(rest) && rest[end] != '"'; end++ {
-		if rest[end] == '\\' {
+	text, end := p.text[p.at:], 1
+	for ; end < len(text) && text[end] != '"'; end++ {
+		switch c := text[end]; {
+		case c > '\\': // most letters
+		case c == '\\':
+			escaped = true
 			end++
+		case c < ' ':
+			return p.fail()
 		}
 	}
-	if p.at += end + 2; p.at > len(p.text) {
-		p.at = len(p.text)
-		return true // what comes here is wrong, so it says nothing
+	if end >= len(text) {
+		return p.fail()
 	}
+	if p.at += end + 1; escaped {
+		p.keep(p.at - end - 1)
+	}
+	return escaped
+}
+
+// keep keeps what a string or name with escapes says, which begins at a place and was read.
+func (p *parser) keep(start int) {
 	if p.said == nil {
 		p.said = map[int32]string{}
 	}
-	said, _ := jsontext.AppendUnquote(nil, p.text[start:p.at]) // cannot fail: the library has read it
-	p.said[int32(start)] = string(said)
-	return true
+	said, err := jsontext.AppendUnquote(nil, p.text[start:p.at])
+	if p.said[int32(start)] = string(said); err != nil {
+		p.fail()
+	}
 }
 
 // container reads an object or array.
 func (p *parser) container(n int32) {
 	if p.depth++; p.depth > p.limits.MaxDepth {
 		p.refuse(n, fault.RuleDepth, "at most "+strconv.Itoa(p.limits.MaxDepth)+" levels of nesting")
+		return
 	}
+	isObject, last, names := p.values[n].kind == kindObject, int32(-1), nameSet(nil)
+	closing := p.text[p.at] + 2 // as ] is [ and 2, } is { and 2
 	p.at++
-	last := int32(-1)
-	for ; ; p.values[n].count++ {
-		if c := p.next(); c == ']' || c == '}' || c == 0 {
-			p.at, p.depth = min(p.at+1, len(p.text)), p.depth-1
+	for p.next() != closing {
+		if last >= 0 && !p.takes(',') {
 			return
 		}
 		child := p.fresh(n, p.values[n].count)
-		if p.values[n].kind == kindObject {
-			p.name(&p.values[child])
-		}
-		if last >= 0 {
+		if p.values[n].count++; last >= 0 {
 			p.values[last].next = child
 		}
-		last = child
+		if last = child; isObject && !p.name(p.numbered(child), &names) {
+			return
+		}
 		p.value(child)
 	}
+	p.at, p.depth = p.at+1, p.depth-1
 }
 
-// name reads the name of a member.
-func (p *parser) name(v *datum) {
-	v.named = int32(p.at)
-	if v.nameEnd = -1; !p.quoted() {
-		v.nameEnd = int32(p.at)
+// name reads the name of a member; false where there is none, or a member before has it.
+func (p *parser) name(m value, names *nameSet) bool {
+	if p.next() != '"' {
+		return p.fail()
 	}
+	m.named, m.nameEnd = int32(p.at), -1
+	if !p.quoted() {
+		m.nameEnd = int32(p.at)
+	}
+	return !p.isEnded && (names.add(m) || p.fail()) && p.takes(':')
+}
+
+// nameSet is the names of the members of an object that is being read, where there are many.
+type nameSet map[string]bool
+
+// fewNames is how many names are compared with one another.
+const fewNames = 16
+
+// add adds the name of a member; false where a member before has it.
+func (s *nameSet) add(m value) bool {
+	name := m.name()
+	if m.place < fewNames {
+		return m.parent().member(name) == m
+	}
+	if *s == nil {
+		*s = nameSet{}
+		for before := m.parent().first(); before != m; before = before.sibling() {
+			(*s)[before.name()] = true
+		}
+	}
+	isNew := !(*s)[name]
+	(*s)[name] = true
+	return isNew
 }
 
 // refuse ends the reading at a value that is not within the limits.
 func (p *parser) refuse(n int32, rule, expected string) {
-	p.beyond, p.at = jsonIssue(canon.Pointer(p.numbered(n).path()...), rule, expected), len(p.text)
+	p.beyond = jsonIssue(canon.Pointer(p.numbered(n).path()...), rule, expected)
+	p.end()
 }
 
 // cut leaves of the text what comes before the first error, and says what is wrong there.
-func (p *parser) cut() *fault.Issue {
-	text, wrong := p.text, canon.Fault(p.doc)
-	p.text = text[:min(wrong.Offset, len(text))]
+func (t *tree) cut() *fault.Issue {
+	text, wrong := t.text, canon.Fault(t.doc)
+	t.text = text[:min(wrong.Offset, len(text))]
 	expected := cmp.Or(syntax.Expected(string(wrong.Rule), text, wrong.Offset), "valid JSON")
 	return jsonIssue(wrong.Pointer, string(wrong.Rule), expected)
 }
