@@ -71,7 +71,7 @@ type sessionState struct {
 	ReducerErrors []fault.ReducerError     `json:"reducer_errors"`
 	Charged       policy.Charge            `json:"charged,omitzero"`
 	Runs          int                      `json:"runs,omitempty"`
-	Successes     []session.Count          `json:"successes,omitempty" redact:"keep"`
+	Successes     session.Counts           `json:"successes,omitempty" redact:"keep"`
 	Approved      []string                 `json:"approved,omitempty" redact:"keep"`
 	MaxReplies    map[string]int64         `json:"max_replies,omitempty" redact:"keep"`
 }

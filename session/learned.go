@@ -6,14 +6,13 @@ import (
 	"strings"
 )
 
-// Count is the number of calls of a tool that count as successful: see [State.Successes].
-type Count struct {
+// Counts has a count for each tool, sorted by tool; none is 0. The zero value is empty and ready to use.
+type Counts []count
+
+type count struct {
 	Tool string `json:"tool"`
 	N    int    `json:"n"`
 }
-
-// Counts are counts of tools, sorted by tool; none is 0. The zero value is empty and ready to use.
-type Counts []Count
 
 // Of returns the count of a tool.
 func (c Counts) Of(tool string) int {
@@ -29,7 +28,7 @@ func (c Counts) Plus(tool string, n int) Counts {
 	at, there := c.place(tool)
 	all := slices.Clone(c)
 	if !there {
-		all = slices.Insert(all, at, Count{Tool: tool})
+		all = slices.Insert(all, at, count{Tool: tool})
 	}
 	if all[at].N += n; all[at].N <= 0 {
 		all = slices.Delete(all, at, at+1)
@@ -41,7 +40,7 @@ func (c Counts) Plus(tool string, n int) Counts {
 }
 
 func (c Counts) place(tool string) (at int, there bool) {
-	return slices.BinarySearchFunc(c, tool, func(c Count, name string) int { return strings.Compare(c.Tool, name) })
+	return slices.BinarySearchFunc(c, tool, func(c count, name string) int { return strings.Compare(c.Tool, name) })
 }
 
 // Successes returns the number of calls of a tool that count under its cap for the session

@@ -31,7 +31,7 @@ type snapshot struct {
 	ReducerErrors []fault.ReducerError     `json:"reducer_errors"`
 	Charged       policy.Charge            `json:"charged,omitzero"`
 	Runs          int                      `json:"runs,omitempty"`
-	Successes     []Count                  `json:"successes,omitempty"`
+	Successes     Counts                   `json:"successes,omitempty"`
 	Approved      []string                 `json:"approved,omitempty"`
 	MaxReplies    map[string]int64         `json:"max_replies,omitempty"`
 	// Conversation and Kept are only in the snapshot of a [Session]. Kept is absent if nothing is known.
