@@ -17,8 +17,8 @@ type left struct {
 }
 
 // leftAfter says what an attempt leaves of the budgets; nil if it counts against none.
-func leftAfter(spent machine.Charged, of policy.Budgets) *left {
-	if spent == (machine.Charged{}) {
+func leftAfter(spent machine.FailedAttempts, of policy.Budgets) *left {
+	if spent == (machine.FailedAttempts{}) {
 		return nil
 	}
 	now := &left{Run: leftOf(of.Run, spent.Run), Unknown: leftOf(of.UnknownTools, spent.Unknown), of: of}

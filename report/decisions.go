@@ -129,7 +129,7 @@ func (r *run) decided(e *machine.Effect) entry {
 	made := entry{
 		Kind: attempted, Decision: &d, Usage: r.owed, Cost: d.Cost, told: r.owed == r.told, model: r.model,
 		inside: r.owedInside,
-		Left:   leftAfter(d.Charged, r.header.Config.Policy.Budgets),
+		Left:   leftAfter(d.Failed, r.header.Config.Policy.Budgets),
 		shown:  r.page.decided(e.Decision),
 	}
 	r.totals.count(&d, r.owed)
@@ -146,7 +146,7 @@ func (r *run) decided(e *machine.Effect) entry {
 	if d.Cycle != nil {
 		more = append(more, cycleText(d.Cycle))
 	}
-	d.Feedback, d.ReducerError, d.Charged = nil, nil, machine.Charged{}
+	d.Feedback, d.ReducerError, d.Failed = nil, nil, machine.FailedAttempts{}
 	if r.page != nil {
 		return made.says(joined(": ", d.Position.String(), r.named(string(d.Class))),
 			append(more, verdictText(&d))...)

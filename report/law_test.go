@@ -99,11 +99,11 @@ func TestWhatIsLeftIsAsTheCoreCountsIt(t *testing.T) {
 		require.NotEmpty(t, last)
 		for line, left := range last {
 			st := core[line]
-			assert.InDelta(t, st.Config.Policy.Budgets.Run-st.Spent.Run, left["run"], 0, "%s: line %d", name, line)
-			assert.InDelta(t, max(0, st.Config.Policy.Budgets.UnknownTools-st.Spent.Unknown), left["unknown_tools"], 0, "%s: line %d", name, line)
+			assert.InDelta(t, st.Config.Policy.Budgets.Run-st.Failed.Run, left["run"], 0, "%s: line %d", name, line)
+			assert.InDelta(t, max(0, st.Config.Policy.Budgets.UnknownTools-st.Failed.Unknown), left["unknown_tools"], 0, "%s: line %d", name, line)
 			if tool, counted := left["tool"]; counted {
 				assert.NotEqual(t, policy.Unlimited, tool)
-				assert.InDelta(t, st.Config.Policy.Budgets.Tool-st.Spent.Tools[0].Failed, tool, 0, "%s: line %d", name, line)
+				assert.InDelta(t, st.Config.Policy.Budgets.Tool-st.Failed.Tools[0].Failed, tool, 0, "%s: line %d", name, line)
 			}
 		}
 	}

@@ -66,19 +66,19 @@ func (s *step) fail(name string, f *fault.Failure, proposal, detail string) *Dec
 		stream = AnswerAction // a name that a model made up decides nothing: a journal may leave it out
 	}
 	p := s.policyOf(name)
-	s.charge(name, f.Class)
+	s.countFailed(name, f.Class)
 	if p.NoProgress > 0 {
 		a.repeat(signature(name, proposal, *f))
 	}
 	verdict := policy.Decide(p, &policy.Position{
-		Attempt: a.Attempt, ToolFailed: s.Spent.tool(name), RunFailed: s.Spent.Run,
-		UnknownFailed: s.Spent.Unknown, Budgets: s.Policy.Budgets, Repeats: a.Repeats, Now: s.At,
+		Attempt: a.Attempt, ToolFailed: s.Failed.tool(name), RunFailed: s.Failed.Run,
+		UnknownFailed: s.Failed.Unknown, Budgets: s.Policy.Budgets, Repeats: a.Repeats, Now: s.At,
 		Deadline: s.Config.Deadline, Waited: a.Waited,
 		Key: s.key(p, f, stream, a.Number-s.First, fault.Correction),
 	}, f)
 	d := &Decision{
 		Position: s.position(name, a.Attempt), Plane: fault.Correction, Class: f.Class,
-		Decision: verdict, Charged: s.charged(name),
+		Decision: verdict, Failed: s.failedAttempts(name),
 	}
 	s.cutByBudget(d)
 	if p.EmitFeedback && p.Retries(f.Class) {
@@ -111,26 +111,26 @@ func (c *Compiled) AtOnce(n int, f *fault.Failure, now, deadline time.Time) bool
 	return d.Retry && d.Delay == 0
 }
 
-// charge counts one failed attempt against the budgets.
-func (s *step) charge(tool string, class fault.Class) {
-	s.Spent.Run++
+// countFailed counts one failed attempt against the budgets.
+func (s *step) countFailed(tool string, class fault.Class) {
+	s.Failed.Run++
 	switch {
 	case class == fault.UnknownTool:
-		s.Spent.Unknown++
+		s.Failed.Unknown++
 	case tool != AnswerAction:
-		at, found := s.Spent.index(tool)
-		own := slices.Clone(s.Spent.Tools)
+		at, found := s.Failed.index(tool)
+		own := slices.Clone(s.Failed.Tools)
 		if !found {
-			own = slices.Insert(own, at, toolSpent{Tool: tool})
+			own = slices.Insert(own, at, toolFailed{Tool: tool})
 		}
 		own[at].Failed++
-		s.Spent.Tools = own
+		s.Failed.Tools = own
 	}
 }
 
-// charged returns the counts of failed attempts, with the latest one.
-func (s *step) charged(tool string) Charged {
-	return Charged{Tool: s.Spent.tool(tool), Run: s.Spent.Run, Unknown: s.Spent.Unknown}
+// failedAttempts returns the counts of failed attempts, with the latest one.
+func (s *step) failedAttempts(tool string) FailedAttempts {
+	return FailedAttempts{Tool: s.Failed.tool(tool), Run: s.Failed.Run, Unknown: s.Failed.Unknown}
 }
 
 // repeat counts the failures in a row that equal the one before.
@@ -217,12 +217,12 @@ func (s *step) refused(name string, e *fault.ReducerError, proposal string) *Dec
 		return d
 	}
 	a.Attempt = max(a.Attempt, 1) // an action that was over begins anew
-	s.Spent.Run++
+	s.Failed.Run++
 	d := &Decision{
 		Position: s.position(name, a.Attempt), Plane: fault.Correction, Class: fault.Reducer,
-		Decision: policy.Decision{Reason: policy.ReasonReducerError}, Charged: s.charged(name), ReducerError: e,
+		Decision: policy.Decision{Reason: policy.ReasonReducerError}, Failed: s.failedAttempts(name), ReducerError: e,
 	}
-	if over, detail := s.Policy.Budgets.Exceeded(0, 0, s.Spent.Run); over != "" {
+	if over, detail := s.Policy.Budgets.Exceeded(0, 0, s.Failed.Run); over != "" {
 		d.Reason, d.Detail = over, detail
 	}
 	if p.EmitFeedback {

@@ -9,8 +9,8 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// ShortenRun asks for a shorter prompt.
-type ShortenRun struct {
+// shortenRun asks for a shorter prompt.
+type shortenRun struct {
 	// Percent is the largest new size, as a share of the present one. Goal is the largest new size in bytes;
 	// 0 if unknown.
 	Percent int `json:"percent,omitempty"`
@@ -36,10 +36,14 @@ const (
 	windowInstead summaryUse = "window"
 )
 
-// SummaryRun asks for a summary of messages of the transcript. Goal, Freed and Tokens are those of
-// [ShortenRun].
+// SummaryRun asks for a summary of messages of the transcript.
 type SummaryRun struct {
 	projection.Span
+	shortened
+}
+
+// shortened is how far the prompt is that a summary makes shorter, as in [shortenRun].
+type shortened struct {
 	Goal   int   `json:"goal"`
 	Freed  int   `json:"freed,omitempty"`
 	Tokens int64 `json:"tokens,omitempty"`
@@ -101,7 +105,7 @@ func (s *step) tooLong(f *fault.Failure) bool {
 	}
 	from, to := s.Policy.Context.Shares()
 	s.kept.Tight = f
-	s.shorten(ShortenRun{Percent: 100 * to / from, Summaries: s.summaries()})
+	s.shorten(shortenRun{Percent: 100 * to / from, Summaries: s.summaries()})
 	return true
 }
 
@@ -119,7 +123,7 @@ func (s *step) tooFull(call *ModelCall) bool {
 	if tokens < percentOf(window, from) {
 		return false
 	}
-	s.shorten(ShortenRun{Percent: max(int(percentOf(window, to)/max(percentOf(tokens, 1), 1)), 1),
+	s.shorten(shortenRun{Percent: max(int(percentOf(window, to)/max(percentOf(tokens, 1), 1)), 1),
 		Summaries: s.summaries(), Tokens: tokens,
 		Window: window})
 	return true
@@ -132,7 +136,7 @@ func (s *step) summaries() summaryUse {
 	return windowInstead
 }
 
-func (s *step) shorten(r ShortenRun) {
+func (s *step) shorten(r shortenRun) {
 	s.Phase, s.kept.Shorten = Shortening, &r
 	s.do(Shorten).Shorten = &r
 }
@@ -150,11 +154,11 @@ func (s *step) shortened() error {
 	if f := s.kept.Tight; f != nil && freed == 0 && cut.Summarise == nil {
 		s.kept.Tight = nil
 		full := policy.Decision{Reason: policy.ReasonContextFull}
-		s.exhaust(s.recordTransport(s.requestPosition(), *f, full, Charged{}), *f)
+		s.exhaust(s.recordTransport(s.requestPosition(), *f, full, FailedAttempts{}), *f)
 		return s.proceed(nextCall)
 	}
 	if cut.Summarise != nil {
-		s.Phase, s.kept.Summary = Summarising, &SummaryRun{*cut.Summarise, cut.Goal, freed, asked.Tokens}
+		s.Phase, s.kept.Summary = Summarising, &SummaryRun{*cut.Summarise, shortened{cut.Goal, freed, asked.Tokens}}
 		s.do(Summarise).Summary = s.kept.Summary
 		return nil
 	}
@@ -188,7 +192,7 @@ func (s *step) callShorter() error {
 
 // makeAgain makes a call again that a provider refused, now that it may fit. It costs no attempt.
 func (s *step) makeAgain(f *fault.Failure, why policy.Reason) error {
-	s.recordTransport(s.requestPosition(), *f, policy.Decision{Retry: true, Reason: why}, Charged{})
+	s.recordTransport(s.requestPosition(), *f, policy.Decision{Retry: true, Reason: why}, FailedAttempts{})
 	return s.makeNext()
 }
 
@@ -204,7 +208,7 @@ func (s *step) makeNext() error {
 // summarised adds a summary's cut and goes on with the other steps.
 func (s *step) summarised() error {
 	was, f := s.kept.Summary, s.ev.Failure
-	next := ShortenRun{Goal: was.Goal, Freed: was.Freed, Tokens: was.Tokens}
+	next := shortenRun{Goal: was.Goal, Freed: was.Freed, Tokens: was.Tokens}
 	s.kept.Summary = nil
 	s.use(s.ev.Summary.Usage)
 	s.chargeOther(s.ev.Summary.Usage, nil)

@@ -62,7 +62,7 @@ type Effect struct {
 	Question *Question   `json:"question,omitempty"`
 	Asks     []Ask       `json:"asks,omitempty"`
 	Settled  *Settled    `json:"settled,omitempty"`
-	Shorten  *ShortenRun `json:"shorten,omitempty"`
+	Shorten  *shortenRun `json:"shorten,omitempty"`
 	Summary  *SummaryRun `json:"summary,omitempty"`
 	Outcome  *Outcome    `json:"outcome,omitempty"`
 }
@@ -164,8 +164,8 @@ type Decision struct {
 	Feedback *feedback.RetryFeedback `json:"feedback,omitempty"`
 	// ReducerError is the error that was added to the session, if any.
 	ReducerError *fault.ReducerError `json:"reducer_error,omitempty"`
-	// Charged are the budgets' counts with the attempt; zero if it counts against none.
-	Charged Charged `json:"charged,omitzero"`
+	// Failed is what the budgets count with the attempt; zero if it counts against none.
+	Failed FailedAttempts `json:"charged,omitzero"`
 	// Cost is what the attempt cost, in the unit of a [policy.Price], if the policy has prices.
 	Cost int64 `json:"cost_micros,omitempty"`
 	// Cycle is what was repeated without progress, for [policy.ReasonNudged] and, if it was of valid calls,
@@ -173,9 +173,9 @@ type Decision struct {
 	Cycle *Cycle `json:"cycle,omitempty"`
 }
 
-// Charged counts the failed attempts that the budgets of a run bound, with the one that was decided on: those
-// of its tool (0 without a tool), of the run, and of unknown tools.
-type Charged struct {
+// FailedAttempts counts the failed attempts that the budgets of a run bound, with the one that was decided
+// on: those of its tool (0 without a tool), of the run, and of unknown tools.
+type FailedAttempts struct {
 	Tool    int `json:"tool,omitempty"`
 	Run     int `json:"run"`
 	Unknown int `json:"unknown_tools,omitempty"`

@@ -90,12 +90,12 @@ func retrying(p *policy.RetryPolicy, class fault.Class) *policy.RetryPolicy {
 // endLost ends a call without a result. The budgets count it, the model is told, and the run goes on unless a
 // budget is used up. It is not an attempt of the correction plane.
 func (s *step) endLost(c *BatchCall, v Verdict, f fault.Failure, verdict policy.Decision) {
-	s.charge(c.Tool, "")
-	over, detail := s.Policy.Budgets.Exceeded(s.Spent.tool(c.Tool), 0, s.Spent.Run)
+	s.countFailed(c.Tool, "")
+	over, detail := s.Policy.Budgets.Exceeded(s.Failed.tool(c.Tool), 0, s.Failed.Run)
 	if over != "" {
 		verdict = policy.Decision{Reason: over, Detail: detail}
 	}
-	d := s.recordTransport(s.callPosition(c), f, verdict, s.charged(c.Tool))
+	d := s.recordTransport(s.callPosition(c), f, verdict, s.failedAttempts(c.Tool))
 	s.recordToolFailure(c, f.Class, textOfFailure(&f))
 	s.notifyToolFailed(c, f.Class, f.Message, c.inDoubt())
 	if over != "" {

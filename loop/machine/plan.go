@@ -156,7 +156,7 @@ func (s *step) adopt(p *Plan) {
 		s.Model = p.Model
 	}
 	if p.ResetBudgets {
-		s.Spent = spent{}
+		s.Failed = failedCounts{}
 		s.keepRest()
 	}
 }
@@ -233,7 +233,7 @@ func (s *step) followPolicy(c *Question) error {
 // leaveConsult records the failure that the planner will not be asked about any more.
 func (s *step) leaveConsult(why policy.Reason) {
 	if c := s.kept.Consult; c != nil {
-		s.recordTransport(c.Position, c.Failure, policy.Decision{Reason: why}, Charged{})
+		s.recordTransport(c.Position, c.Failure, policy.Decision{Reason: why}, FailedAttempts{})
 	}
 	s.kept.Consult = nil
 }

@@ -59,7 +59,7 @@ func (s *step) countRequest(delay time.Duration) {
 
 // followTransport records a decision on a failed attempt of the transport plane, and follows it.
 func (s *step) followTransport(at Position, f fault.Failure, verdict policy.Decision) *Decision {
-	d := s.recordTransport(at, f, verdict, Charged{})
+	d := s.recordTransport(at, f, verdict, FailedAttempts{})
 	if d.Retry {
 		s.wait(fault.Transport, d.Delay, d.Reason)
 	} else {
@@ -70,9 +70,9 @@ func (s *step) followTransport(at Position, f fault.Failure, verdict policy.Deci
 
 // recordTransport records a decision on a failed attempt of the transport plane.
 func (s *step) recordTransport(
-	at Position, f fault.Failure, verdict policy.Decision, charged Charged,
+	at Position, f fault.Failure, verdict policy.Decision, failed FailedAttempts,
 ) *Decision {
-	d := &Decision{Position: at, Plane: fault.Transport, Class: f.Class, Decision: verdict, Charged: charged}
+	d := &Decision{Position: at, Plane: fault.Transport, Class: f.Class, Decision: verdict, Failed: failed}
 	s.recordDecision(d, f.Issues)
 	return d
 }

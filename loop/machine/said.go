@@ -26,7 +26,7 @@ func (s *step) said() error {
 	}
 	s.Spoken, s.kept.Words = append(slices.Clip(s.Spoken), w.ID), append(slices.Clip(s.kept.Words), *w)
 	if w.Reset {
-		s.Actions, s.Spent, s.kept.Nudge = nil, spent{}, nil
+		s.Actions, s.Failed, s.kept.Nudge = nil, failedCounts{}, nil
 		s.startOver()
 	}
 	switch {

@@ -392,7 +392,7 @@ func (s *step) keepRest() {
 		return
 	}
 	b := s.Batch
-	r := rest{Sharers: int64(b.unfinished()), Failed: s.Spent.Run}
+	r := rest{Sharers: int64(b.unfinished()), Failed: s.Failed.Run}
 	if !s.Policy.Spending.IsZero() {
 		r.Spent = &policy.Spent{Run: s.Charged, Session: s.Session.Charged()}
 		for _, tool := range b.tools() {

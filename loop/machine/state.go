@@ -77,30 +77,30 @@ type action struct {
 	Charged policy.Charge `json:"charged,omitzero"`
 }
 
-// spent counts the failed attempts of a run that its budgets bound.
-type spent struct {
-	Run     int         `json:"run"`
-	Unknown int         `json:"unknown_tools"`
-	Tools   []toolSpent `json:"tools,omitempty"`
+// failedCounts counts the failed attempts of a run that its budgets bound.
+type failedCounts struct {
+	Run     int          `json:"run"`
+	Unknown int          `json:"unknown_tools"`
+	Tools   []toolFailed `json:"tools,omitempty"`
 }
 
-// toolSpent counts the failed attempts of one tool.
-type toolSpent struct {
+// toolFailed counts the failed attempts of one tool.
+type toolFailed struct {
 	Tool   string `json:"tool"`
 	Failed int    `json:"failed"`
 }
 
-func (s *spent) tool(name string) int {
-	if at, there := s.index(name); there {
-		return s.Tools[at].Failed
+func (f *failedCounts) tool(name string) int {
+	if at, there := f.index(name); there {
+		return f.Tools[at].Failed
 	}
 	return 0
 }
 
 // index returns the index of a tool, or where it would be inserted.
-func (s *spent) index(tool string) (at int, there bool) {
-	return slices.BinarySearchFunc(s.Tools, tool,
-		func(t toolSpent, name string) int { return strings.Compare(t.Tool, name) })
+func (f *failedCounts) index(tool string) (at int, there bool) {
+	return slices.BinarySearchFunc(f.Tools, tool,
+		func(t toolFailed, name string) int { return strings.Compare(t.Tool, name) })
 }
 
 // State is the state of a run. It is a value; an older State stays valid when the run goes on. All of it is
@@ -128,8 +128,9 @@ type State struct {
 	// Actions are the open actions, in order of Number. Opened counts all that were ever opened.
 	Actions []action `json:"actions,omitempty"`
 	Opened  int      `json:"opened"`
-	Spent   spent    `json:"spent"`
-	Batch   *Batch   `json:"batch,omitempty"`
+	// Failed counts the failed attempts of the run.
+	Failed failedCounts `json:"spent"`
+	Batch  *Batch       `json:"batch,omitempty"`
 	// InDoubt are the calls of the run that ended without saying whether they had an effect, in the order of
 	// their ends. The same call made again has the same key.
 	InDoubt []doubt `json:"in_doubt,omitempty"`
@@ -222,7 +223,7 @@ type kept struct {
 	Patient bool   `json:"patient,omitempty"`
 	// Tight is the failure of a prompt that was too long. Shorten and Summary are what is waited for.
 	Tight   *fault.Failure `json:"tight,omitempty"`
-	Shorten *ShortenRun    `json:"shorten,omitempty"`
+	Shorten *shortenRun    `json:"shorten,omitempty"`
 	Summary *SummaryRun    `json:"summary,omitempty"`
 	// Full is the turn in which nothing could be cut, 0 if something was cut since.
 	Full int `json:"full,omitempty"`

@@ -28,10 +28,10 @@ func (sc *story) showState(*line) error {
 		at := machine.Position{Action: a.Name, Attempt: a.Attempt, MaxAttempts: p.MaxAttempts}
 		sc.say("open: " + at.String())
 	}
-	if st.Spent.Run > 0 {
+	if st.Failed.Run > 0 {
 		line := fmt.Sprintf("failed attempts: %d in the run, %d of unknown tools",
-			st.Spent.Run, st.Spent.Unknown)
-		for _, t := range st.Spent.Tools {
+			st.Failed.Run, st.Failed.Unknown)
+		for _, t := range st.Failed.Tools {
 			line += fmt.Sprintf(", %d of %s", t.Failed, t.Tool)
 		}
 		sc.say(line)

@@ -72,7 +72,7 @@ func budgetsOf(st *machine.State) (all []budget) {
 		all = append(all, budget{text(left) + " of " + text(limit) + what, several.Low(left, limit)})
 	}
 	if most := st.Policy.Budgets.Run; most != policy.Unlimited {
-		add(int64(most), int64(st.Spent.Run), several.Grouped, " failed attempts")
+		add(int64(most), int64(st.Failed.Run), several.Grouped, " failed attempts")
 	}
 	run := &st.Policy.Spending.Run
 	if run.TotalTokens != nil {

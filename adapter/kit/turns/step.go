@@ -130,7 +130,7 @@ var goesOn = []policy.Reason{policy.ReasonAttemptsExhausted, policy.ReasonToolBu
 func (r *Run) plan(x *machine.Question) machine.Plan {
 	st := r.runner.State()
 	ofTool := x != nil && x.Action != machine.AnswerAction && (x.Plane == fault.Correction || st.Batch != nil)
-	spent := over(st.Spent.Run, st.Policy.Budgets.Run) || over(st.Spent.Unknown,
+	spent := over(st.Failed.Run, st.Policy.Budgets.Run) || over(st.Failed.Unknown,
 		st.Policy.Budgets.UnknownTools)
 	if ofTool && !spent && slices.Contains(goesOn, x.Reason) {
 		return machine.Plan{Do: machine.Fallback, Note: "the model was told"}
