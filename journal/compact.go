@@ -48,7 +48,7 @@ func compacted(
 	ctx context.Context, log Log, key []byte, drops func(*Ended) bool,
 ) (at int64, lines []byte, err error) {
 	f := &Fold{folding: folding{key: key}}
-	r, err := readLog(ctx, log, f.take)
+	r, err := readLog(ctx, log, f, f.take)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -75,7 +75,7 @@ func compacted(
 		}
 	}
 	made := &Fold{folding: folding{key: key}}
-	if err := NewReader(bytes.NewReader(lines)).each(made.take); err != nil {
+	if err := NewReader(bytes.NewReader(lines)).each(made, made.take); err != nil {
 		return 0, nil, fmt.Errorf("it was not changed: the compacted journal could not be opened: %w", err)
 	}
 	return r.Offset(), lines, nil

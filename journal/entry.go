@@ -79,9 +79,10 @@ const (
 	batchesRead = 8
 )
 
-// each reads and decodes lines while another goroutine passes earlier ones to take, in order. It returns the
-// first error of take, else that of reading; nil at the end. The goroutine has ended when it returns.
-func (r *Reader) each(take func(*entry) error) error {
+// each reads and decodes lines while another goroutine passes earlier ones to take, in order, which folds them
+// in f. It returns the first error of take, else that of reading; nil at the end of a whole journal. The
+// goroutine has ended when it returns.
+func (r *Reader) each(f *Fold, take func(*entry) error) error {
 	var (
 		folding sync.WaitGroup
 		failed  error
@@ -105,13 +106,13 @@ func (r *Reader) each(take func(*entry) error) error {
 		return failed
 	}
 	if errors.Is(err, io.EOF) {
-		return nil
+		return f.whole(r)
 	}
 	return err
 }
 
 // readLog is each for all lines of a log.
-func readLog(ctx context.Context, log Log, take func(*entry) error) (*Reader, error) {
+func readLog(ctx context.Context, log Log, f *Fold, take func(*entry) error) (*Reader, error) {
 	in, err := log.Read(ctx)
 	if err == nil && in == nil {
 		err = errNoText
@@ -121,18 +122,18 @@ func readLog(ctx context.Context, log Log, take func(*entry) error) (*Reader, er
 	}
 	defer in.Close()
 	r := NewReader(in)
-	return r, r.each(take)
+	return r, r.each(f, take)
 }
 
 // walk is each in one goroutine, for those who read many journals.
-func (r *Reader) walk(take func(*entry) error) error {
+func (r *Reader) walk(f *Fold) error {
 	for {
 		e, err := r.entry()
 		if err == nil {
-			err = take(&e)
+			err = f.take(&e)
 		}
 		if errors.Is(err, io.EOF) {
-			return nil
+			return f.whole(r)
 		}
 		if err != nil {
 			return err

@@ -25,7 +25,7 @@ func Chain(records ...[]byte) []byte {
 func KeptAttempts(text []byte) (kept, made int, err error) {
 	p := newPlayer(bytes.NewReader(text), nil)
 	p.forgets = true
-	err = p.r.each(p.take)
+	err = p.r.each(p.Fold, p.take)
 	return len(p.State.Session.Attempts()), p.State.Session.AttemptCount(), err
 }
 

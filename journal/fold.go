@@ -395,6 +395,15 @@ func (f *Fold) asked(said []message.Message) (err error) {
 	return err
 }
 
+// whole returns an error for a compacted journal that ends before its snapshot. No crash leaves one, because
+// it is replaced at once, and who went on with it would make all anew that the snapshot had.
+func (f *Fold) whole(r *Reader) error {
+	if f.Header.Compacted == nil || f.State.Phase != machine.Idle {
+		return nil
+	}
+	return &CorruptError{Line: r.line + 1, Offset: r.end, Why: "the snapshot of the compacted journal is missing or cut off"}
+}
+
 // restoreDigests continues the digests of a conversation.
 func (f *Fold) restoreDigests(s Snapshot) error {
 	for _, of := range [...]struct{ name, digest string }{{"said", s.Said}, {"cuts", cmp.Or(s.Cuts, s.Said)}} {

@@ -32,7 +32,7 @@ func (f *Follower) Read(in io.Reader) error {
 	}
 	f.r.in, f.r.err = newLineReader(in), nil
 	defer func() { f.r.in, f.r.torn = lineReader{}, nil }()
-	return f.r.walk(f.fold.take)
+	return f.r.walk(&f.fold)
 }
 
 // skip leads to where the last Read ended.

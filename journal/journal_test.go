@@ -178,6 +178,9 @@ func TestNotesStandOutsideTheChain(t *testing.T) {
 
 func TestOpeningAJournalSaysWhatIsWrong(t *testing.T) {
 	const copied, version = "put a copy of the journal in its place", "with the version that recorded it"
+	whole := kept(t, "compacted")
+	first := bytes.IndexByte(whole, '\n') + 1
+	second := first + bytes.IndexByte(whole[first:], '\n')
 	for name, tt := range map[string]struct {
 		text []byte
 		want error
@@ -188,6 +191,8 @@ func TestOpeningAJournalSaysWhatIsWrong(t *testing.T) {
 		"an event that does not fit": {kept(t, "bad-event-misfit"), journal.ErrDiffers, version},
 		"a file of another kind":     {[]byte(`{"answer":42}`), journal.ErrCorrupt, copied},
 		"a later format":             {kept(t, "bad-unknown-format"), journal.ErrDiffers, "a later version"},
+		"a snapshot that is gone":    {whole[:first], journal.ErrCorrupt, copied},
+		"a snapshot that is torn":    {whole[:second], journal.ErrCorrupt, copied},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -7,7 +7,7 @@ import (
 
 // read folds the log and completes it.
 func (j *Journal) read() error {
-	r, err := readLog(j.ctx, j.log, func(e *entry) error {
+	r, err := readLog(j.ctx, j.log, j.file, func(e *entry) error {
 		if e.kind != kindNote {
 			j.written.at = e.offset
 		}

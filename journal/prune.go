@@ -153,7 +153,7 @@ func pruneOne(
 // pruned folds a journal.
 func pruned(ctx context.Context, log Log, now time.Time) (p Pruned, f *Fold, err error) {
 	f = &Fold{folding: folding{trusts: true}}
-	r, err := readLog(ctx, log, f.take)
+	r, err := readLog(ctx, log, f, f.take)
 	if err != nil {
 		return p, nil, err
 	}

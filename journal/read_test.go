@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -78,4 +79,21 @@ func TestATextThatWasCutOffIsNotWhole(t *testing.T) {
 	_, err := journal.NewReader(cutOff{strings.NewReader("")}).Next()
 	assert.EqualError(t, err, "the text was cut off: read tcp: EOF")
 	assert.NotErrorIs(t, err, io.EOF)
+}
+
+// A journal is compacted at once, so no crash leaves one without its snapshot. Whoever reads it is told, and
+// makes nothing anew that is only in the snapshot.
+func TestACompactedJournalWithoutItsSnapshotIsNotWhole(t *testing.T) {
+	whole := kept(t, "compacted")
+	first := bytes.IndexByte(whole, '\n') + 1
+	torn := whole[:first+bytes.IndexByte(whole[first:], '\n')]
+	_, replayed := replay(torn)
+	_, asked := journal.WhatIf{}.Run(bytes.NewReader(torn))
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, journal.FileName(theSession)), torn, 0o600))
+	_, last := journal.Last(t.Context(), journal.Dir(dir), theSession)
+	for _, err := range []error{replayed, asked, last, journal.Compact(t.Context(), journal.Dir(dir), theSession, nil)} {
+		require.ErrorIs(t, err, journal.ErrCorrupt)
+		require.ErrorContains(t, err, "line 2 (offset "+strconv.Itoa(first)+"): the snapshot of the compacted journal is missing or cut off")
+	}
 }

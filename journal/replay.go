@@ -49,7 +49,7 @@ type Report struct {
 func Replay(in io.Reader, key []byte) (Report, error) {
 	p := newPlayer(in, key)
 	p.forgets = true
-	err := p.r.each(p.take)
+	err := p.r.each(p.Fold, p.take)
 	return p.end(), err
 }
 

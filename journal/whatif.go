@@ -119,7 +119,7 @@ func (w WhatIf) Run(in io.Reader) (Outlook, error) {
 		return Outlook{}, err
 	}
 	a := asking{w: &w, player: newPlayer(in, w.Key)}
-	if err := a.r.each(a.next); err != nil {
+	if err := a.r.each(a.Fold, a.next); err != nil {
 		return a.outlook, err
 	}
 	a.close()
