@@ -28,18 +28,24 @@ func (f *flow) activityOptions(ctx workflow.Context, bound time.Duration, most i
 		HeartbeatTimeout:    f.Heartbeat,
 		RetryPolicy: &sdk.RetryPolicy{
 			InitialInterval: time.Second, BackoffCoefficient: 1, MaximumAttempts: int32(most),
-			NonRetryableErrorTypes: []string{"payloadSizeError", "PayloadSizeError", "PanicError"},
+			NonRetryableErrorTypes: []string{"payloadSizeError", "PayloadSizeError", "PanicError", notRegistered},
 		},
 	})
 }
 
+// notRegistered is the type of the SDK's error of a worker that does not have the agent of an activity.
+const notRegistered = "ActivityNotRegisteredError"
+
+// isOf reports whether an activity failed with an error of a type.
+func isOf(err error, kind string) bool {
+	e, ok := errors.AsType[*sdk.ApplicationError](err)
+	return ok && e.Type() == kind
+}
+
 // isLost reports that an activity has no outcome because its worker died, stopped or took too long.
 func isLost(err error) bool {
-	if e, ok := errors.AsType[*sdk.ApplicationError](err); ok {
-		return e.Type() == cutOffType
-	}
 	_, late := errors.AsType[*sdk.TimeoutError](err)
-	return late
+	return late || isOf(err, cutOffType)
 }
 
 // missed handles an activity without an outcome. If every worker was lost, it returns a failure; any other
@@ -68,8 +74,8 @@ func perform[T interface{ refusal() string }](
 	return askWorkers[T](f, f.activityOptions(ctx, bound, most), activity, in, f.until)
 }
 
-// askWorkers executes an activity and waits for its result by until. A worker that refuses has begun nothing:
-// it asks again, and another worker may take the activity.
+// askWorkers executes an activity and waits for its result by until. A worker that refuses, or does not have the
+// agent, has begun nothing: it asks again, and another worker may take the activity.
 func askWorkers[T interface{ refusal() string }](
 	f *flow, ctx workflow.Context, activity string, in any, until func(ready func() bool) (bool, error),
 ) (out T, on bool, err error) {
@@ -79,10 +85,14 @@ func askWorkers[T interface{ refusal() string }](
 		if on, err := until(future.IsReady); !on || err != nil {
 			return out, false, err
 		}
-		if err := future.Get(ctx, &got); err != nil || got.v.refusal() == "" {
+		err := future.Get(ctx, &got)
+		why := got.v.refusal()
+		if isOf(err, notRegistered) {
+			why = "temporal: a worker of the task queue does not have the agent " + f.Agent + ": register it in all of them"
+		} else if err != nil || why == "" {
 			return got.v, true, err
 		}
-		if err := f.tooOften(asked, got.v.refusal()); err != nil {
+		if err := f.tooOften(asked, why); err != nil {
 			return out, true, err
 		}
 		timer := workflow.NewTimer(ctx, patience(asked))

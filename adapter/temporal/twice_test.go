@@ -151,6 +151,50 @@ func TestACallThatFailsAfterItLostItsWorkerIsInDoubt(t *testing.T) {
 	}
 }
 
+// A worker of the queue that does not know the agent, as before a deploy that adds it, has begun nothing.
+func TestAWorkerWithoutTheAgentIsAsOneThatRefuses(t *testing.T) {
+	for _, kind := range []string{"model", "tool"} {
+		t.Run(kind, func(t *testing.T) {
+			runs, begins := 0, 0
+			set := declared(t, func() (string, error) { runs++; return "done", nil })
+			b := newBench(t, Worker{Model: one(), Deaths: 2, Tools: set}, loop.Config{})
+			lacks := func() error {
+				if begins++; begins <= 2 {
+					// as the SDK's own error, which has no name outside of it
+					return sdk.NewApplicationError("unable to find activityType=retake."+kind, "ActivityNotRegisteredError")
+				}
+				return nil
+			}
+			b.OnActivity(b.agent.named(kind), anything, anything).Return(map[string]any{
+				"model": func(ctx context.Context, in wire[modelCall]) (wire[modelResult], error) {
+					if err := lacks(); err != nil {
+						return wire[modelResult]{}, err
+					}
+					return b.agent.callModel(ctx, in)
+				},
+				"tool": func(ctx context.Context, in wire[toolCall]) (wire[toolResult], error) {
+					if err := lacks(); err != nil {
+						return wire[toolResult]{}, err
+					}
+					return b.agent.callTool(ctx, in)
+				},
+			}[kind])
+			r, err := b.run()
+			require.NoError(t, err)
+			assert.Equal(t, "Done.", r.Text)
+			assert.Equal(t, 1, runs)
+			assert.Zero(t, query[Status](b, QueryStatus).MaybePaid, "nothing was begun")
+		})
+	}
+	b := newBench(t, Worker{Model: one(), Deaths: 2}, loop.Config{})
+	b.OnActivity(b.agent.named("model"), anything, anything).Return(func(context.Context, wire[modelCall]) (wire[modelResult], error) {
+		return wire[modelResult]{}, sdk.NewApplicationError("unable to find activityType=retake.model", "ActivityNotRegisteredError")
+	})
+	_, err := b.run()
+	require.ErrorContains(t, err, "a worker of the task queue does not have the agent retake: register it in all of them "+
+		"(3 workers were asked)")
+}
+
 // A worker whose tool is no longer declared in this way does not repeat the call.
 func TestADeclarationThatIsGoneIsNotTrusted(t *testing.T) {
 	runs, begins := 0, 0
