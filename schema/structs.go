@@ -112,7 +112,7 @@ func readNotes(t reflect.Type) (all notes, err error) {
 	}
 	first := true
 	r := &jsonschema.Reflector{
-		Anonymous: true, DoNotReference: true, ExpandedStruct: true, RequiredFromJSONSchemaTags: true,
+		Anonymous: true, DoNotReference: true, RequiredFromJSONSchemaTags: true,
 		Mapper: func(inner reflect.Type) *jsonschema.Schema {
 			if first && inner == t {
 				first = false
