@@ -56,6 +56,8 @@ func Example() {
 	}
 	// Output:
 	// gen_ai_client_operation_duration_seconds
+	// gen_ai_execute_tool_duration_seconds
+	// gen_ai_invoke_agent_duration_seconds
 	// retake_retry_attempts
 	// retake_retry_delay_seconds
 	// validation_retry_total

@@ -57,6 +57,13 @@ const (
 	LimiterWait = "retake.limiter.wait"
 	// MCPDuration is the conventions' histogram of calls of tools over MCP, in seconds.
 	MCPDuration = "mcp.client.operation.duration"
+	// RunDuration and ToolDuration are the conventions' histograms of runs and of tool runs, in seconds.
+	RunDuration  = "gen_ai.invoke_agent.duration"
+	ToolDuration = "gen_ai.execute_tool.duration"
+	// WastedTokens and WastedCost count what failed attempts consumed, by plane, tool and class. The cost is in
+	// units of money, where the policy has prices.
+	WastedTokens = "retake.wasted.tokens"
+	WastedCost   = "retake.wasted.cost"
 )
 
 // Observer is an [observe.Observer] and [observe.Tracer] that exports to OpenTelemetry. Make it with [New]
@@ -68,11 +75,11 @@ type Observer struct {
 
 	tools, reducers, classes, scopes, answering *names
 
-	retries, refused metric.Int64Counter
-	delays, grants   metric.Float64Histogram
-	attempts         metric.Int64Histogram
-	durations, mcp   metric.Float64Histogram
-	tokens           metric.Int64Histogram
+	retries, refused, wasted    metric.Int64Counter
+	lost                        metric.Float64Counter
+	delays, grants              metric.Float64Histogram
+	durations, mcp, runs, calls metric.Float64Histogram
+	attempts, tokens            metric.Int64Histogram
 }
 
 var _ interface {
@@ -117,7 +124,7 @@ func (o *Observer) instruments(cfg Config) error {
 	}
 	m := cfg.MeterProvider.Meter(Scope, metric.WithSchemaURL(SchemaURL),
 		metric.WithInstrumentationVersion(scopeVersion()))
-	var errs [8]error
+	var errs [12]error
 	o.retries, errs[0] = m.Int64Counter(ValidationRetry, metric.WithUnit("{retry}"),
 		metric.WithDescription("Replies that could not be used, after which the model was asked again."))
 	o.refused, errs[1] = m.Int64Counter(ReducerError, metric.WithUnit("{error}"),
@@ -130,9 +137,7 @@ func (o *Observer) instruments(cfg Config) error {
 		metric.WithDescription("Attempts that an action took, the first one counted, until it passed or "+
 			"was given up."))
 	o.durations, errs[4] = m.Float64Histogram(OperationDuration, metric.WithUnit("s"),
-		metric.WithExplicitBucketBoundaries(.01, .02, .04, .08, .16, .32, .64, 1.28, 2.56, 5.12, 10.24, 20.48,
-			40.96, 81.92),
-		metric.WithDescription("GenAI operation duration."))
+		callBounds, metric.WithDescription("GenAI operation duration."))
 	o.tokens, errs[5] = m.Int64Histogram(TokenUsage, metric.WithUnit("{token}"),
 		metric.WithExplicitBucketBoundaries(1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576,
 			4194304,
@@ -144,8 +149,21 @@ func (o *Observer) instruments(cfg Config) error {
 	o.grants, errs[7] = m.Float64Histogram(LimiterWait, metric.WithUnit("s"),
 		metric.WithExplicitBucketBoundaries(cfg.DelayBounds...),
 		metric.WithDescription("Waits of calls until a limiter granted or denied them."))
+	o.runs, errs[8] = m.Float64Histogram(RunDuration, metric.WithUnit("s"),
+		metric.WithExplicitBucketBoundaries(.1, .2, .4, .8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8, 409.6),
+		metric.WithDescription("The duration of a run, from its begin or the time at which it was resumed."))
+	o.calls, errs[9] = m.Float64Histogram(ToolDuration, metric.WithUnit("s"), callBounds,
+		metric.WithDescription("The duration of a single tool execution."))
+	o.wasted, errs[10] = m.Int64Counter(WastedTokens, metric.WithUnit("{token}"),
+		metric.WithDescription("Tokens that failed attempts consumed."))
+	o.lost, errs[11] = m.Float64Counter(WastedCost, metric.WithUnit("{money}"),
+		metric.WithDescription("What the tokens of failed attempts cost."))
 	return errors.Join(errs[:]...)
 }
+
+// callBounds are the conventions' buckets of calls of models and tools.
+var callBounds = metric.WithExplicitBucketBoundaries(.01, .02, .04, .08, .16, .32, .64, 1.28, 2.56, 5.12, 10.24,
+	20.48, 40.96, 81.92)
 
 // Observe counts a notice and adds it as an event to the span in ctx: that of the run, or the caller's own
 // around loop.Do, loop.Attempts and agent.Retry.
@@ -169,6 +187,9 @@ func (o *Observer) Observe(ctx context.Context, n observe.Notice) {
 		o.closed(ctx, n)
 		o.event(ctx, "retake.exhausted", n)
 	case observe.AttemptEnded:
+		if n.Class != "" {
+			o.waste(ctx, n)
+		}
 		if closes(n) {
 			o.closed(ctx, n)
 		}
@@ -184,6 +205,18 @@ func closes(n observe.Notice) bool {
 func (o *Observer) closed(ctx context.Context, n observe.Notice) {
 	o.attempts.Record(ctx, int64(n.Attempt), metric.WithAttributes(o.tool(n,
 		plane.String(string(n.Plane)), why(n))...))
+}
+
+// waste counts what a failed attempt consumed.
+func (o *Observer) waste(ctx context.Context, n observe.Notice) {
+	attrs := metric.WithAttributes(o.tool(n, plane.String(string(n.Plane)),
+		errorType.String(o.classes.of(string(n.Class))))...)
+	if tokens := n.Usage.Total(); tokens > 0 {
+		o.wasted.Add(ctx, tokens, attrs)
+	}
+	if n.Cost > 0 {
+		o.lost.Add(ctx, float64(n.Cost)/1e6, attrs)
+	}
 }
 
 func why(n observe.Notice) attribute.KeyValue { return reason.String(reasons.of(string(n.Reason))) }

@@ -19,6 +19,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/observe"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
@@ -318,4 +319,49 @@ func TestModelCallsAreMeasuredByTheConventions(t *testing.T) {
 	assert.Len(t, series(lines, "gen_ai_client_token_usage_sum"), 2, "input and output")
 	assert.Equal(t, otel.SchemaURL, b.spans.Ended()[0].InstrumentationScope().SchemaURL)
 	assert.Equal(t, "10", attributes(b.spans.Ended()[1].Attributes())["gen_ai.usage.reasoning.output_tokens"])
+}
+
+// Which tool fails most, how runs end, and what failed attempts cost: the sums are those of the results.
+func TestADashboardSeesFailuresAndWhatTheyCost(t *testing.T) {
+	b := newBackend(t, otel.Config{Agent: "travel"})
+	priced := exactly()
+	priced.Prices = policy.Prices{"m": {Input: 1_000_000, Output: 2_000_000}}
+	clock := looptest.NewClock()
+	book := func(ctx context.Context, in booking) (receipt, error) {
+		<-clock.After(2 * time.Second)
+		if in.City == "Faro" {
+			return receipt{}, tool.Fail("sold out")
+		}
+		return booked(ctx, in)
+	}
+	play := func(turns ...looptest.Turn) (loop.Result, error) {
+		for n := range turns {
+			turns[n].Reply.Usage = message.Usage{InputTokens: 100, OutputTokens: 20, APICalls: 1}
+		}
+		return loopRun(t.Context(), looptest.NewModel(turns...), newSession(t), "Book a room.", loop.Config{Tools: toolsOf(t, book), Policy: priced,
+			Models: map[string]machine.ModelInfo{"": {Name: "m"}}}, loop.WithClock(clock), loop.WithObserver(b.observer))
+	}
+	r, err := play(looptest.Call(call("book_room", `{}`)), looptest.Call(call("book_room", faro)), looptest.Call(call("book_room", lisbon)), looptest.Say("Booked."))
+	require.NoError(t, err)
+	bad := looptest.Call(call("book_room", `{}`))
+	_, err = play(bad, bad, bad)
+	var x *loop.RetryExhaustedError
+	require.ErrorAs(t, err, &x)
+	lines := b.scrape(t)
+	for name, want := range map[string][]string{
+		"gen_ai_execute_tool_duration_seconds_sum": {
+			`gen_ai_execute_tool_duration_seconds_sum{error_type="tool_execution",gen_ai_agent_name="travel",gen_ai_tool_name="book_room",gen_ai_tool_type="function"} 2`,
+			`gen_ai_execute_tool_duration_seconds_sum{gen_ai_agent_name="travel",gen_ai_tool_name="book_room",gen_ai_tool_type="function"} 2`,
+		},
+		"gen_ai_invoke_agent_duration_seconds_count": {
+			`gen_ai_invoke_agent_duration_seconds_count{gen_ai_agent_name="travel",retake_reason="accepted"} 1`,
+			`gen_ai_invoke_agent_duration_seconds_count{error_type="tool_validation",gen_ai_agent_name="travel",retake_reason="attempts_exhausted"} 1`,
+		},
+		"retake_wasted_tokens_total": {fmt.Sprintf(`retake_wasted_tokens_total{error_type="tool_validation",gen_ai_tool_name="book_room",retake_plane="correction"} %d`,
+			r.Wasted.Usage.Total()+x.Wasted.Usage.Total())},
+		"retake_wasted_cost_total": {fmt.Sprintf(`retake_wasted_cost_total{error_type="tool_validation",gen_ai_tool_name="book_room",retake_plane="correction"} %v`,
+			float64(r.Wasted.Cost+x.Wasted.Cost)/1e6)},
+	} {
+		assert.ElementsMatch(t, want, series(lines, name), name)
+	}
 }

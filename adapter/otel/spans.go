@@ -38,7 +38,12 @@ func (o *Observer) Begin(ctx context.Context, w observe.Work) (context.Context, 
 	switch w.Kind {
 	case observe.WorkRun:
 		ctx = context.WithValue(ctx, runKey{}, w.CorrelationID)
-		return o.begin(ctx, w, operation{invokeAgent, o.agent, trace.SpanKindInternal, o.runEnd})
+		ctx, end := o.begin(ctx, w, operation{invokeAgent, o.agent, trace.SpanKindInternal, o.runEnd})
+		return ctx, func(e observe.WorkEnd) {
+			attrs := filled(agentName.String(o.agent), reason.String(ended(e)), errorType.String(o.runFailure(e)))
+			o.runs.Record(ctx, e.At.Sub(w.At).Seconds(), metric.WithAttributes(attrs...))
+			end(e)
+		}
 	case observe.WorkModel:
 		m := o.model(w)
 		ctx, end := o.begin(ctx, w, operation{chat, m.Name, trace.SpanKindClient, o.modelEnd})
@@ -52,6 +57,9 @@ func (o *Observer) Begin(ctx context.Context, w observe.Work) (context.Context, 
 	case observe.WorkTool:
 		ctx, end := o.begin(ctx, w, operation{executeTool, w.Tool, trace.SpanKindInternal, o.toolEnd})
 		return ctx, func(e observe.WorkEnd) {
+			attrs := filled(agentName.String(o.agent), toolName.String(o.tools.of(w.Tool)), toolType.String("function"),
+				errorType.String(o.toolFailure(e)))
+			o.calls.Record(ctx, e.At.Sub(w.At).Seconds(), metric.WithAttributes(attrs...))
 			o.measureMCP(ctx, w, e)
 			end(e)
 		}
@@ -129,17 +137,29 @@ var providers = map[string]string{
 
 func (o *Observer) runEnd(span trace.Span, e observe.WorkEnd) {
 	span.SetAttributes(used(e.Usage)...)
-	if e.Reason != "" {
-		span.SetAttributes(reason.String(reasons.of(string(e.Reason))))
+	span.SetAttributes(filled(reason.String(ended(e)))...)
+	if what := o.runFailure(e); what != "" {
+		failed(span, what)
 	}
-	if e.Err == nil {
-		return
+}
+
+// ended returns why a run ended; empty if it could not continue.
+func ended(e observe.WorkEnd) string {
+	if e.Reason == "" {
+		return ""
 	}
-	if e.Class == "" && reasons.of(string(e.Reason)) != Other {
-		failed(span, string(e.Reason))
-		return
+	return reasons.of(string(e.Reason))
+}
+
+// runFailure returns the type of the error of a run; empty if it has an answer.
+func (o *Observer) runFailure(e observe.WorkEnd) string {
+	switch {
+	case e.Err == nil:
+		return ""
+	case e.Class == "" && reasons.of(string(e.Reason)) != Other:
+		return string(e.Reason)
 	}
-	o.failed(span, e.Class)
+	return o.classes.of(string(e.Class))
 }
 
 func (o *Observer) modelEnd(span trace.Span, e observe.WorkEnd) {
