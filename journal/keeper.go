@@ -38,14 +38,17 @@ type Stat struct {
 }
 
 // Delete deletes the journal of a session, and its inbox, after what transcripts have of it. It returns
-// [ErrConflict] while a writer holds the journal, and [ErrNoRun] if there is none. A request or an action of
-// the session that is made again is then a new one.
+// [ErrConflict] while a writer holds the journal, and [ErrNoRun] if there is none; what else is left of the
+// session goes even so. A request or an action of the session that is made again is then a new one.
 func Delete(ctx context.Context, store Store, session string, transcripts ...Forgetter) error {
-	return rewrite(ctx, store, session, "deleting", func(log Log) (end int64, _ []byte, err error) {
-		if end, err = lengthOf(ctx, log); err == nil && end == 0 {
-			err = ErrNoRun
+	const doing = "deleting"
+	none := false
+	err := rewrite(ctx, store, session, doing, func(log Log) (end int64, _ []byte, err error) {
+		if end, err = lengthOf(ctx, log); err != nil {
+			return 0, nil, err
 		}
-		if inbox, has := store.(Inbox); has && err == nil {
+		none = end == 0
+		if inbox, has := store.(Inbox); has {
 			err = empty(ctx, inbox, session)
 		}
 		if err == nil {
@@ -53,6 +56,10 @@ func Delete(ctx context.Context, store Store, session string, transcripts ...For
 		}
 		return end, nil, err
 	})
+	if err == nil && none {
+		err = rewriting(doing, session, ErrNoRun)
+	}
+	return err
 }
 
 // forget deletes what transcripts have of a session. After a crash its journal is still there, so that it is
@@ -87,9 +94,14 @@ func rewrite(
 		err = log.Replace(ctx, end, lines)
 	}
 	if err = chain.Bounded(err); err != nil && doing != "" {
-		err = fmt.Errorf("%s the journal of session %q: %w", doing, session, err)
+		err = rewriting(doing, session, err)
 	}
 	return errors.Join(err, chain.Bounded(log.Close()))
+}
+
+// rewriting says what was done when an error came.
+func rewriting(doing, session string, err error) error {
+	return fmt.Errorf("%s the journal of session %q: %w", doing, session, err)
 }
 
 // lengthOf returns where the complete lines of a journal end.

@@ -24,6 +24,7 @@ func testKeeper(t *testing.T, fresh func(t *testing.T) journal.Store) {
 	each(t, fresh, map[string]func(*testing.T, journal.Keeper){
 		"journals_are_listed_and_read_beside_their_writers": testPeek,
 		"a_deleted_journal_is_gone":                         testDelete,
+		"what_is_left_of_a_session_is_deleted":              testDeleteRest,
 		"a_held_journal_is_not_deleted":                     testDeleteHeld,
 		"what_a_pool_has_ended_is_held_by_nobody":           testPoolEnds,
 	})
@@ -120,6 +121,25 @@ func testDelete(t *testing.T, k journal.Keeper) {
 	if inbox, has := k.(journal.Inbox); has {
 		put(t, inbox, "order-42", answer("q1", "1"))
 		require.NoError(t, journal.Delete(t.Context(), k, "order-42"))
+		assert.Empty(t, withItems(t, inbox))
+	}
+}
+
+// testDeleteRest tests what is left of a session without a journal: an item that came too late, and the
+// beginning of a first line.
+func testDeleteRest(t *testing.T, k journal.Keeper) {
+	log := open(t, k, "order-42")
+	require.NoError(t, log.Append(t.Context(), 0, []byte("a secret that is torn"), false))
+	require.NoError(t, log.Close())
+	inbox, has := k.(journal.Inbox)
+	if has {
+		put(t, inbox, "order-42", answer("q1", "1"))
+	}
+	left := &forgets{}
+	require.ErrorIs(t, journal.Delete(t.Context(), k, "order-42", left), journal.ErrNoRun)
+	assert.Equal(t, []string{"order-42"}, left.gone)
+	assert.Empty(t, read(t, open(t, k, "order-42")))
+	if has {
 		assert.Empty(t, withItems(t, inbox))
 	}
 }
