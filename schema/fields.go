@@ -26,68 +26,65 @@ type field struct {
 // fieldsOf lists the JSON members of a struct in declared order, those of embedded structs in their place.
 // What the decoder and the schema could understand differently is refused by name.
 func fieldsOf(t reflect.Type, path string) ([]field, error) {
-	fields, err := appendFields(nil, t, path, nil, true)
-	if err != nil {
-		return nil, err
-	}
+	fields, faults := appendFields(nil, t, path, nil, true)
 	for n, f := range fields {
 		if slices.ContainsFunc(fields[:n], func(g field) bool { return g.name == f.name }) {
-			return nil, fmt.Errorf("%s: two fields are named %q in JSON: rename one", path, f.name)
+			faults = append(faults, fmt.Errorf("schema: %s: two fields are named %q in JSON: rename one", path, f.name))
 		}
 	}
-	return fields, nil
+	return fields, errors.Join(faults...)
 }
 
-func appendFields(fields []field, t reflect.Type, path string, index []int, checked bool) ([]field, error) {
+func appendFields(fields []field, t reflect.Type, path string, index []int, checked bool) (_ []field, faults []error) {
 	for n := range t.NumField() {
 		sf := t.Field(n)
 		at := path + "." + sf.Name
 		tag, hasTag := sf.Tag.Lookup("json")
 		name, options, _ := strings.Cut(tag, ",")
-		if tag == "-" || (!sf.IsExported() && !sf.Anonymous) {
-			if !sf.IsExported() && hasTag && tag != "-" {
-				return nil, fmt.Errorf("%s: an unexported field cannot have a json tag", at)
-			}
-			continue
-		}
 		here := append(slices.Clone(index), n)
 		var err error
-		if sf.Anonymous && name == "" {
-			fields, err = appendEmbedded(fields, sf, at, here, checked)
-		} else {
-			if fields, err = appendField(fields, sf, here, checked, name, options); err != nil {
-				err = fmt.Errorf("%s: %w", at, err)
+		switch isHidden := !sf.IsExported() && !sf.Anonymous; {
+		case tag == "-":
+		case isHidden && hasTag:
+			err = errors.New("an unexported field cannot have a json tag")
+		case isHidden:
+		case sf.Anonymous && name == "":
+			if err = embeddable(sf); err == nil {
+				var within []error
+				fields, within = appendFields(fields, sf.Type, at, here, checked && rulesOf(sf) != "-")
+				faults = append(faults, within...)
+			}
+		default:
+			var f field
+			if f, err = fieldOfStruct(sf, here, checked, name, options); err == nil {
+				fields = append(fields, f)
 			}
 		}
 		if err != nil {
-			return nil, err
+			faults = append(faults, fmt.Errorf("schema: %s: %w", at, err))
 		}
 	}
-	return fields, nil
+	return fields, faults
 }
 
-func appendEmbedded(
-	fields []field, sf reflect.StructField, at string, index []int, checked bool,
-) ([]field, error) {
+// embeddable is an error for a type whose members cannot be those of the struct around it.
+func embeddable(sf reflect.StructField) error {
 	if classOf(sf.Type) != classStruct {
 		cure := "give the field a json name"
 		if base, _ := indirect(sf.Type); classOf(base) == classStruct {
 			cure = fmt.Sprintf("embed %s itself, or %s", base, cure)
 		}
-		return nil, fmt.Errorf("%s: only plain structs can be embedded, not %s: %s", at, sf.Type, cure)
+		return fmt.Errorf("only plain structs can be embedded, not %s: %s", sf.Type, cure)
 	}
-	rules := rulesOf(sf)
-	if rules != "" && rules != "-" {
-		return nil, fmt.Errorf("%s: an embedded struct has no place of its own for the rules %q: leave them out, or give the field a json name", at, rules)
+	if rules := rulesOf(sf); rules != "" && rules != "-" {
+		return fmt.Errorf("an embedded struct has no place of its own for the rules %q: leave them out, or give the field a json name", rules)
 	}
-	return appendFields(fields, sf.Type, at, index, checked && rules != "-")
+	return nil
 }
 
-func appendField(
-	fields []field, sf reflect.StructField, index []int, checked bool, name, options string,
-) ([]field, error) {
+func fieldOfStruct(sf reflect.StructField, index []int, checked bool, name, options string) (f field, err error) {
 	if !sf.IsExported() {
-		return nil, errors.New("an unexported field cannot be read from JSON")
+		return f, errors.New("an unexported field cannot be read from JSON")
 	}
 	for option := range strings.SplitSeq(options, ",") {
 		if option != "" && option != "omitempty" && option != "omitzero" {
@@ -95,28 +92,26 @@ func appendField(
 			if option == "string" {
 				cure = "give the field the type string, or " + cure
 			}
-			return nil, fmt.Errorf("json option %q is not supported: %s", option, cure)
+			return f, fmt.Errorf("json option %q is not supported: %s", option, cure)
 		}
 	}
 	if strings.ContainsAny(name, "\\'\"`") {
-		return nil, fmt.Errorf("json name %q has a quote or backslash: choose a plain one", name)
+		return f, fmt.Errorf("json name %q has a quote or backslash: choose a plain one", name)
 	}
 	if strings.HasPrefix(sf.Tag.Get("jsonschema"), "-") {
-		return nil, errors.New(`jsonschema:"-" hides a member the decoder accepts: use json:"-"`)
+		return f, errors.New(`jsonschema:"-" hides a member the decoder accepts: use json:"-"`)
 	}
 	tag := rulesOf(sf)
-	f := field{name: cmp.Or(name, sf.Name), goName: sf.Name, typ: sf.Type, index: index, rules: &ruleSet{}}
+	f = field{name: cmp.Or(name, sf.Name), goName: sf.Name, typ: sf.Type, index: index, rules: &ruleSet{}}
 	f.checked = checked && tag != "-"
 	f.omits = options != "" || slices.ContainsFunc(tagParts(sf.Tag.Get("jsonschema")), saysWhenGiven)
 	if f.checked {
-		var err error
 		if f.rules, err = parseRules(tag); err != nil {
-			return nil, err
+			return f, err
 		}
 	}
-	var err error
 	f.marks, err = retakeTag(sf)
-	return append(fields, f), err
+	return f, err
 }
 
 // saysWhenGiven reports whether a part of a `jsonschema` tag says that a member need not be there: in general,

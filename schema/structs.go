@@ -2,6 +2,7 @@ package schema
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -10,16 +11,14 @@ import (
 )
 
 // structNode makes the schema of a struct: its members, which of them must be there, and no others. l becomes
-// how it is read.
+// how it is read. The error has a line for each field that is wrong.
 func (b *builder) structNode(path string, v variant, l *layout) (*jsonschema.Schema, error) {
-	fields, err := fieldsOf(v.typ, path)
-	if err != nil {
-		return nil, fmt.Errorf("schema: %w", err)
-	}
+	fields, fault := fieldsOf(v.typ, path)
 	notes, err := readNotes(v.typ)
 	if err != nil {
-		return nil, fmt.Errorf("schema: %s: %w", path, err)
+		return nil, errors.Join(fault, fmt.Errorf("schema: %s: %w", path, err))
 	}
+	faults := []error{fault}
 	n := &jsonschema.Schema{
 		Type: "object", Properties: jsonschema.NewProperties(), AdditionalProperties: jsonschema.FalseSchema,
 	}
@@ -27,7 +26,8 @@ func (b *builder) structNode(path string, v variant, l *layout) (*jsonschema.Sch
 	for _, f := range fields {
 		node, at, err := b.member(path+"."+f.goName, v, f, notes.members[f.name])
 		if err != nil {
-			return nil, err
+			faults = append(faults, err)
+			continue
 		}
 		n.Properties.Set(f.name, node)
 		if slices.Contains(notes.required, f.name) || !f.mayBeAbsent(notes.members[f.name]) {
@@ -35,6 +35,9 @@ func (b *builder) structNode(path string, v variant, l *layout) (*jsonschema.Sch
 		}
 		l.byName[f.name] = len(l.members)
 		l.members = append(l.members, member{f.name, f.index, at})
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
 	}
 	annotate(n, notes.whole)
 	extend(n, v.typ)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/invopop/jsonschema"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -436,6 +437,41 @@ func (a *asking) UnmarshalText(text []byte) error {
 	}
 	*a = asking(inner[0])
 	return nil
+}
+
+type wrongAtMany struct {
+	Wait   time.Duration  `json:"wait"`
+	Counts map[int]string `json:"counts"`
+	Count  int            `json:"count,string"`
+	Mail   int            `json:"mail" validate:"email"`
+	Inner  wrongWithin    `json:"inner"`
+	More   []wrongWithin  `json:"more"`
+	Fine   string
+	Again  string `json:"Fine"`
+}
+
+type wrongWithin struct {
+	Size string `json:"size" validate:"mni=3"`
+	*seat
+}
+
+func (wrongAtMany) JSONSchemaExtend(s *jsonschema.Schema) {
+	member, _ := s.Properties.Get("wait")
+	member.Title = "A wait"
+}
+
+// All that is wrong with a type is told at once, each fault where it is first met.
+func TestAllThatIsWrongWithATypeIsToldAtOnce(t *testing.T) {
+	_, err := schema.For[wrongAtMany]()
+	assert.EqualError(t, err, strings.Join([]string{
+		`schema: wrongAtMany.Count: json option "string" is not supported: give the field the type string, or leave it out`,
+		`schema: wrongAtMany: two fields are named "Fine" in JSON: rename one`,
+		`schema: wrongAtMany.Wait: time.Duration has no agreed form in JSON: use a string with validate:"duration", or a number with its unit in its name`,
+		`schema: wrongAtMany.Counts: map keys must be strings, not int`,
+		`schema: wrongAtMany.Mail: validate rule "email" needs a string, not int`,
+		`schema: wrongAtMany.Inner.seat: only plain structs can be embedded, not *schema_test.seat: embed schema_test.seat itself, or give the field a json name`,
+		`schema: wrongAtMany.Inner.Size: validate rule "mni=3" is not known: mend it, or register it with schema.RegisterRule`,
+	}, "\n"))
 }
 
 func TestACheckWithinACheck(t *testing.T) {
