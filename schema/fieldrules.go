@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -75,7 +76,7 @@ func (at *spot) apply(n *jsonschema.Schema, rules []*rule) error {
 			return at.optional(n, r, rest)
 		case r.skipsMembers(), at.alwaysHolds(r):
 		case r.tag == "required":
-			if err := at.required(n, rest); err != nil {
+			if err := at.required(n, r, rest); err != nil {
 				return err
 			}
 			if at.mayBeZero() {
@@ -256,7 +257,7 @@ func needed(rules []*rule) []*rule {
 func (at *spot) isTold(r *rule) bool {
 	if r.tag == "required" {
 		opaque := slices.Contains([]class{classStruct, classText, classOpaque}, at.class)
-		return at.pointer || !opaque && at.typ.Kind() != reflect.Array
+		return at.pointer || r.exact != nil || !opaque && at.typ.Kind() != reflect.Array
 	}
 	return r.exact != nil || r.skipsMembers() || at.alwaysHolds(r)
 }
@@ -286,7 +287,10 @@ func describe(n *jsonschema.Schema, r *rule) {
 
 // required says that a value is not empty. That it must be there, and not null, is said by the schema of its
 // struct and pointer.
-func (at *spot) required(n *jsonschema.Schema, rest []*rule) error {
+func (at *spot) required(n *jsonschema.Schema, r *rule, rest []*rule) error {
+	if err := at.offer(n, r); err != nil {
+		return err
+	}
 	isRef := at.class == classStruct && n.Ref != ""
 	if at.class == classAny || at.class == classOpaque && at.pointer && n.Type == "" {
 		mergeInto(n, fragment(`{"not":{"type":"null"}}`))
@@ -312,8 +316,45 @@ func (at *spot) mayBeZero() (may bool) {
 		return false
 	}
 	defer func() { may = recover() == nil && may }() // a rule that cannot be applied is reported elsewhere
-	zero := reflect.New(at.typ).Elem()
-	return at.class != classStruct || currentValidators().Struct(zero.Interface()) == nil
+	zero := reflect.New(at.typ).Elem().Interface()
+	return at.class != classStruct || currentValidators().StructExcept(zero, leftOut(at.typ, "")...) == nil
+}
+
+// leftOut names the fields of a struct that a document may leave out, as the validator does.
+func leftOut(t reflect.Type, path string) (names []string) {
+	fields, _ := fieldsOf(t, "") // a wrong field is reported elsewhere
+	for _, f := range fields {
+		name := path
+		for in, steps := t, f.index; len(steps) > 0; in, steps = in.Field(steps[0]).Type, steps[1:] {
+			name += in.Field(steps[0]).Name + "."
+		}
+		if f.mayBeAbsent(nil) {
+			names = append(names, strings.TrimSuffix(name, "."))
+		} else if classOf(f.typ) == classStruct {
+			names = append(names, leftOut(f.typ, name)...)
+		}
+	}
+	return names
+}
+
+// offer takes from the listed values of a place with a decoder those that the rule `required` takes for an
+// empty one: an enumeration may begin with it. What is left keeps to the rule.
+func (at *spot) offer(n *jsonschema.Schema, required *rule) error {
+	if at.pointer || n.Enum == nil || at.class != classText && at.class != classOpaque {
+		return nil
+	}
+	n.Enum = slices.DeleteFunc(slices.Clone(n.Enum), at.readsAsZero)
+	if required.exact = n; len(n.Enum) == 0 {
+		return fmt.Errorf("validate rule %q takes all values that %s lists for empty ones", required.text, at.typ)
+	}
+	return nil
+}
+
+func (at *spot) readsAsZero(listed any) bool {
+	defer func() { _ = recover() }() // a decoder that cannot read its own values is found by its users
+	text, _ := marshalPlain(listed)
+	to := reflect.New(at.typ)
+	return json.Unmarshal(text, to.Interface()) == nil && to.Elem().IsZero()
 }
 
 // addSentence adds a sentence to a text, which may end without a full stop.

@@ -2,13 +2,16 @@ package schema_test
 
 import (
 	"encoding/json"
+	"errors"
 	"math/big"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/go-playground/validator/v10"
+	"github.com/invopop/jsonschema"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -94,7 +97,7 @@ func TestAZeroValueThatWasSentIsNeverToldToBeMissing(t *testing.T) {
 		"real: expected a number other than 0, got integer [not schema]",
 		"struct: expected a value that is not all zero or empty, got object [minProperties rules]",
 		"text: expected at least 1 character, got string [minLength schema]",
-		"when: expected a value that is not empty, got string [not rules]",
+		"when: expected another value, for this one counts as empty, got string [not rules]",
 	}, decoded[all](t, doc))
 }
 
@@ -107,6 +110,12 @@ func TestAModelIsToldThatAStructMustNotBeZero(t *testing.T) {
 	type named struct {
 		Name string `json:"name" validate:"required"`
 	}
+	type bounded struct {
+		Note string `json:"note,omitempty" validate:"min=1"`
+		In   struct {
+			Size *int `json:"size" validate:"min=1"`
+		} `json:"in"`
+	}
 	type all struct {
 		Point  point   `json:"point" validate:"required" jsonschema:"description=Where"`
 		Named  named   `json:"named" validate:"required"`
@@ -114,6 +123,7 @@ func TestAModelIsToldThatAStructMustNotBeZero(t *testing.T) {
 		Pair   [2]int  `json:"pair" validate:"required"`
 		Points []point `json:"points" validate:"dive,required"`
 		Key    [2]byte `json:"key" validate:"required"`
+		Both   bounded `json:"both" validate:"required"`
 	}
 	typed, err := schema.For[all]()
 	require.NoError(t, err)
@@ -129,6 +139,7 @@ func TestAModelIsToldThatAStructMustNotBeZero(t *testing.T) {
 	assert.Equal(t, must, told.Properties["pair"].Description)
 	assert.Equal(t, must, told.Properties["points"].Items.Description)
 	assert.Equal(t, "A base64 string of 2 bytes. "+must, told.Properties["key"].Description)
+	assert.Equal(t, must, told.Properties["both"].Description, "all that is in it may be left out")
 	assert.Empty(t, told.Properties["named"].Description, "a name is not empty")
 	assert.Empty(t, told.Properties["given"].Description, "what is given may be zero")
 }
@@ -581,4 +592,30 @@ func TestAConditionOnAListIsOnTheNumberOfItsItems(t *testing.T) {
 		"kind: expected to be left out unless labels is not given, got string [excluded_unless rules]",
 		"name: expected to be given when emails has 0 items and labels has 1 member [required_if rules]",
 	}, decoded[imported](t, `{"emails":[],"labels":{"a":"b"},"kind":"x"}`))
+}
+
+type urgency int
+
+func (u *urgency) UnmarshalText(text []byte) error {
+	*u = urgency(slices.Index([]string{"low", "high"}, string(text)))
+	if *u < 0 {
+		return errors.New("no urgency")
+	}
+	return nil
+}
+
+func (urgency) JSONSchema() *jsonschema.Schema {
+	return &jsonschema.Schema{Type: "string", Enum: []any{"low", "high"}}
+}
+
+// A listed value that the rule required takes for an empty one is not offered where that rule stands.
+func TestAListedValueThatCountsAsEmptyIsNotOffered(t *testing.T) {
+	type ticket struct {
+		Must urgency  `json:"must" validate:"required"`
+		May  urgency  `json:"may"`
+		Ptr  *urgency `json:"ptr" validate:"required"`
+	}
+	assert.Empty(t, decoded[ticket](t, `{"must":"high","may":"low","ptr":"low"}`))
+	assert.Equal(t, []string{`must: expected "high", got string [enum schema]`},
+		decoded[ticket](t, `{"must":"low","may":"low","ptr":"low"}`))
 }

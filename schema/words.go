@@ -104,6 +104,8 @@ func (r *rule) phrase(at *spot, around reflect.Type) string {
 		}
 	case r.tag == "required" && at.isWhole():
 		said = "a value that is not all zero or empty"
+	case r.tag == "required" && (at.class == classText || at.class == classOpaque):
+		said = "another value, for this one counts as empty"
 	case said == "":
 		said, param = "a value that keeps to the rule %", r.text
 	}
