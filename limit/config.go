@@ -2,6 +2,8 @@ package limit
 
 import (
 	"cmp"
+	"reflect"
+	"slices"
 	"time"
 
 	"github.com/retake-go/retake/backoff"
@@ -77,6 +79,33 @@ func New(c Config) (State, error) {
 		st.Open, st.Pace, st.Knee, st.Seeking = false, top, top, false
 	}
 	return st, nil
+}
+
+// Configure gives the limiter another config, by which it learns the limits anew. What waits, is out, and was
+// granted of windows that stay is kept. The config that it has changes nothing. The error is that of [New].
+func (st *State) Configure(c Config) error {
+	anew, err := New(c)
+	if err != nil || st.Config.equal(anew.Config) {
+		return err
+	}
+	for n := range anew.Windows {
+		w := &anew.Windows[n]
+		same := func(old Paced) bool { return old.Resource == w.Resource && old.Period == w.Period }
+		if k := slices.IndexFunc(st.Windows, same); k >= 0 {
+			w.spending = st.Windows[k].spending
+			w.Told = 0
+		}
+	}
+	st.Config, st.Windows, st.Pace, st.Open = anew.Config, anew.Windows, anew.Pace, anew.Open
+	st.Seeking, st.Knee, st.Doubt, st.Cut, st.Accepted, st.From = anew.Seeking, anew.Knee, 0, 0, 0, st.Now
+	return nil
+}
+
+// equal reports whether two configs say the same.
+func (c Config) equal(o Config) bool {
+	windows := slices.Equal(c.Windows, o.Windows)
+	c.Windows, o.Windows = nil, nil
+	return windows && reflect.DeepEqual(c, o)
 }
 
 // filled returns the config with the defaults in place of zeros.

@@ -52,7 +52,7 @@ func (s *step) paced(resource string, limit, period int64) (p *Paced, changed bo
 	if len(s.Windows) == maxWindows {
 		return nil, false
 	}
-	w := Paced{Resource: resource, Limit: limit, Period: period, Next: s.Now}
+	w := Paced{Resource: resource, Limit: limit, Period: period, spending: spending{Next: s.Now}}
 	cost := s.cost(&w, 1)
 	if s.Waiting() > 0 { // the last call may have been made just now
 		w.Next += cost

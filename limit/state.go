@@ -25,22 +25,47 @@ type State struct {
 	Open    bool    `json:"open,omitempty"`
 	Breaker Breaker `json:"breaker"`
 
-	// First are the calls that wait to be made for the first time, and Again those to be made again. Both
-	// are heaps.
-	First queue `json:"first,omitempty"`
-	Again queue `json:"again,omitempty"`
 	// Asked counts asks; it orders those of the same turn.
 	Asked int64 `json:"asked"`
-	// Overdue is by when a deadline of those that wait may be over; 0 for never.
-	Overdue int64 `json:"overdue,omitempty"`
-
 	// Out are the calls in flight by their IDs, and InFlight their number.
 	Out      map[int64]outstanding `json:"out"`
 	InFlight int64                 `json:"in_flight"`
-
 	// Slots are what was lent to a shared limiter.
 	Slots []Share `json:"slots,omitempty"`
 
+	line
+	flight
+	search
+	retries
+	loan
+}
+
+// line are the calls that wait.
+type line struct {
+	// First are those to be made for the first time, and Again those to be made again. Both are heaps.
+	First queue `json:"first,omitempty"`
+	Again queue `json:"again,omitempty"`
+	// Overdue is by when a deadline of those that wait may be over; 0 for never.
+	Overdue int64 `json:"overdue,omitempty"`
+}
+
+// flight is what is known of the calls in flight, and of those before.
+type flight struct {
+	// Reserved are the tokens of the calls in flight, and Order their IDs in the order in which they are lost
+	// if nobody settles them.
+	Reserved int64   `json:"reserved"`
+	Order    []int64 `json:"order,omitempty"`
+	// Given is all that was ever granted, and Since when the first call was.
+	Given amount `json:"given,omitzero"`
+	Since int64  `json:"since,omitempty"`
+	// Usage is how much of their estimates calls use, in millionths, on average: so much is reserved.
+	Usage int64 `json:"usage"`
+	// Rate counts the grants of the last second.
+	Rate recent `json:"rate"`
+}
+
+// search is how the pace is found.
+type search struct {
 	// NextCall is when the pace allows another call.
 	NextCall int64 `json:"next_call"`
 	// From is when the pace was begun, or another limit became known: calls from before say nothing of it.
@@ -63,36 +88,36 @@ type State struct {
 	Free     int64 `json:"free,omitempty"`
 	// HeldUntil is when calls may go on after refusals in a row.
 	HeldUntil int64 `json:"held_until,omitempty"`
+}
 
+// retries is what may be made again.
+type retries struct {
 	// Budget is what is left for retries, in thousandths of one, and LastRetry when one was last granted.
 	Budget    int64 `json:"budget"`
 	LastRetry int64 `json:"last_retry,omitempty"`
+}
 
-	// Reserved are the tokens of the calls in flight, and Order their IDs in the order in which they are lost
-	// if nobody settles them.
-	Reserved int64   `json:"reserved"`
-	Order    []int64 `json:"order,omitempty"`
-	// Given is all that was ever granted, and Since when the first call was.
-	Given amount `json:"given,omitzero"`
-	Since int64  `json:"since,omitempty"`
-	// Usage is how much of their estimates calls use, in millionths, on average: so much is reserved.
-	Usage int64 `json:"usage"`
-	// Rate counts the grants of the last second.
-	Rate recent `json:"rate"`
-
-	// Borrowing is set while a shared limiter waits for more, with the place Borrowed in the queue above.
+// loan is what a shared limiter asks the one above for.
+type loan struct {
+	// Borrowing is set while it waits for more, with the place Borrowed in the queue above.
 	Borrowing bool  `json:"borrowing,omitempty"`
 	Borrowed  int64 `json:"borrowed,omitempty"`
 	// Busy is until when the limiter above will probably have served all that waited at the last lease.
 	Busy int64 `json:"busy,omitempty"`
 }
 
-// Paced is a limit that is kept by spreading calls evenly. Next is when another call may begin.
+// Paced is a limit that is kept by spreading calls evenly.
 type Paced struct {
 	Resource string `json:"resource"`
 	Limit    int64  `json:"limit"`
 	Period   int64  `json:"period_ns"`
-	Next     int64  `json:"next"`
+	spending
+}
+
+// spending is what was taken of a limit.
+type spending struct {
+	// Next is when another call may begin.
+	Next int64 `json:"next"`
 	// Left is what the last response said is left, less what was granted since its call, and Told when that
 	// was; 0 for never.
 	Left int64 `json:"left,omitempty"`
@@ -176,6 +201,19 @@ func (st *State) Validate() error {
 
 // Waiting is how many asks wait.
 func (st *State) Waiting() int { return len(st.First) + len(st.Again) }
+
+// WaitingCalls is how many calls those that wait ask for.
+func (st *State) WaitingCalls() (calls int64) {
+	for _, w := range slices.Concat(st.First, st.Again) {
+		calls += w.Calls
+	}
+	return calls
+}
+
+// Waits reports whether an ask with this ID waits.
+func (st *State) Waits(id int64) bool {
+	return slices.ContainsFunc(slices.Concat(st.First, st.Again), func(w waiter) bool { return w.ID == id })
+}
 
 func (st *State) queues() [2]*queue { return [...]*queue{&st.First, &st.Again} }
 

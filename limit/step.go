@@ -359,21 +359,13 @@ func (s *step) take(w *waiter, share *Share) {
 	}
 	s.NextCall = from + share.Calls*s.gap()
 	if w.Shared {
-		share.Queue = time.Duration(s.serving(s.behind()+w.Calls-share.Calls, tokens))
+		share.Queue = time.Duration(s.serving(s.WaitingCalls()+w.Calls-share.Calls, tokens))
 	}
 	if share.Calls == 1 || s.Open {
 		every = 0
 	}
 	share.From, share.Every = time.Unix(0, from).UTC(), time.Duration(every)
 	share.Excused = !s.Open && s.ceiling() == 0 && (s.Waiting() > 0 || w.Calls > share.Calls)
-}
-
-// behind is how many calls the others that wait ask for.
-func (st *State) behind() (calls int64) {
-	for _, w := range slices.Concat(st.First, st.Again) {
-		calls += w.Calls
-	}
-	return calls
 }
 
 // reserve is how many tokens are reserved for each call of the ask.

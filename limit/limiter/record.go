@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"time"
 
@@ -62,45 +61,23 @@ func Recorded(scope string, value []byte) (Status, error) {
 	if err != nil {
 		return Status{}, fmt.Errorf("scope %q: %w", scope, err)
 	}
-	waiting := int64(0)
-	for _, ask := range slices.Concat(r.State.First, r.State.Again) {
-		waiting += ask.Calls
-	}
-	return Status{Scope: scope, Waiting: int(waiting), State: r.State, Processes: int64(len(r.Alive))}, nil
+	return Status{
+		Scope: scope, Waiting: int(r.State.WaitingCalls()), State: r.State, Processes: int64(len(r.Alive)),
+	}, nil
 }
 
 // sameStart is how far apart processes count as begun at once: what clocks and networks take.
 const sameStart = 1000
 
 // configure gives the scope the config of the process that was made last, and reports whether others must be
-// told. Then limits are learned anew. What waits, is out, and was granted of windows that stay is kept.
+// told.
 func (r *record) configure(c limit.Config, begun time.Time) bool {
 	if begun.UnixMilli() <= r.Begun+sameStart {
 		return false
 	}
 	r.Begun = begun.UnixMilli()
-	st, anew := &r.State, limit.State{}
-	if anew, _ = limit.New(c); sameConfig(st.Config, anew.Config) {
-		return true
-	}
-	for n := range anew.Windows {
-		w := &anew.Windows[n]
-		same := func(old limit.Paced) bool { return old.Resource == w.Resource && old.Period == w.Period }
-		if k := slices.IndexFunc(st.Windows, same); k >= 0 {
-			most := w.Limit
-			*w = st.Windows[k]
-			w.Limit, w.Told = most, 0
-		}
-	}
-	st.Config, st.Windows, st.Pace, st.Open = anew.Config, anew.Windows, anew.Pace, anew.Open
-	st.Seeking, st.Knee, st.Doubt, st.Cut, st.Accepted, st.From = anew.Seeking, anew.Knee, 0, 0, 0, st.Now
+	_ = r.State.Configure(c) // it was checked
 	return true
-}
-
-func sameConfig(a, b limit.Config) bool {
-	windows := slices.Equal(a.Windows, b.Windows)
-	a.Windows, b.Windows = nil, nil
-	return windows && reflect.DeepEqual(a, b)
 }
 
 func (r *record) write() []byte {
@@ -188,12 +165,7 @@ func (r *record) knows(t *todo) bool {
 	if _, granted := r.Granted[t.asked]; granted || t.anew {
 		return granted
 	}
-	for _, ask := range slices.Concat(r.State.First, r.State.Again) {
-		if ask.ID == t.asked {
-			return true
-		}
-	}
-	return false
+	return r.State.Waits(t.asked)
 }
 
 // meet notes for how long a process counts from now on, 0 if it leaves, and forgets those that are gone. It
