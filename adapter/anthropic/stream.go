@@ -30,8 +30,9 @@ func (x *exchange) tellWhole(body io.Reader) (*received, error) {
 }
 
 // readStream reads to the end of the message, which comes after its stop reason. A stream that ends before is
-// an error, and nothing of it is returned. Some gateways end a message by the mark of another API. The SDK
-// would drop events whose type stands in their data alone, and copies all that came before for each piece.
+// an error, and nothing of it is returned. Some gateways leave the last event out, or end a message by the
+// mark of another API: the event with the stop reason comes after all content. The SDK would drop events
+// whose type stands in their data alone, and copies all that came before for each piece.
 func (x *exchange) readStream(body io.Reader) (got *received, err error) {
 	a := assembly{tell: x.stream}
 	marked, err := kit.Events(body, func(data []byte) (last bool, err error) {
@@ -72,7 +73,7 @@ func (x *exchange) readStream(body io.Reader) (got *received, err error) {
 	switch {
 	case err != nil || got != nil:
 		return got, err
-	case marked && a.got.stopReason() != "":
+	case a.ended, marked && a.got.stopReason() != "":
 		return a.received()
 	}
 	return nil, kit.ErrEnded
@@ -91,8 +92,8 @@ type assembly struct {
 	// the index of a block that is over to another one.
 	places map[int64]int
 	calls  int
-	// began is set once the message has begun.
-	began bool
+	// began is set once the message has begun, ended once its stop reason has come at its end.
+	began, ended bool
 }
 
 // isOf reports whether a message is the one that has begun.
@@ -153,6 +154,7 @@ const maxCounts = 32
 // usage alone. Nor do zeros in place of the counts of the prompt, which some servers send.
 func (a *assembly) update(ev kit.Object) {
 	m, end := &a.got.message, ev.Object("delta")
+	a.ended = a.ended || a.began && end.Text("stop_reason") != ""
 	if v := ev.Get(edits); v != nil {
 		end = end.With(edits, v)
 	}

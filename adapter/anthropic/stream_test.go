@@ -272,22 +272,25 @@ func TestABlockEndsOnce(t *testing.T) {
 	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(60<<20))
 }
 
-// Gateways to other APIs end a stream by [DONE]. Without the stop reason before it the reply is cut off, also
-// if a gateway ends each stream that breaks by message_stop
+// Gateways to other APIs end a stream by [DONE], or by nothing
+// (https://github.com/esengine/DeepSeek-Reasonix/pull/8756). Without the stop reason before it the reply is
+// cut off, also if a gateway ends each stream that breaks by message_stop
 // (https://github.com/NVIDIA/TensorRT-LLM/pull/18289).
-func TestAMarkEndsAMessageThatHasItsStopReason(t *testing.T) {
+func TestAnyEndEndsAMessageThatHasItsStopReason(t *testing.T) {
 	ask := func(body string) (message.Reply, error) {
 		return through(t, answer(200, "text/event-stream", body), small).Reply(t.Context(), loop.Request{Stream: func(loop.Delta) {}})
 	}
 	whole, _, _ := strings.Cut(yesEvents, "event: message_stop")
 	const done = "data: [DONE]\n\n"
-	reply, err := ask(whole + done)
-	require.NoError(t, err)
-	assert.Equal(t, "Yes.", reply.Text)
-	assert.Equal(t, message.Stop, reply.Finish)
+	for _, end := range []string{done, "", "event: ping\ndata: {\"type\":\"ping\"}\n\n"} {
+		reply, err := ask(whole + end)
+		require.NoError(t, err)
+		assert.Equal(t, "Yes.", reply.Text)
+		assert.Equal(t, message.Stop, reply.Finish)
+	}
 	begun, _, _ := strings.Cut(yesEvents, "event: message_delta")
-	for _, end := range []string{done, "data: {\"type\":\"message_stop\"}\n\n"} {
-		_, err = ask(begun + end)
+	for _, end := range []string{done, "", "data: {\"type\":\"message_stop\"}\n\n"} {
+		_, err := ask(begun + end)
 		require.ErrorContains(t, err, "the response ended before the reply was complete", end)
 	}
 }
