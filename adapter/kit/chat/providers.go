@@ -30,6 +30,9 @@ type Quirks struct {
 	ParsesArguments bool `json:"parses_arguments,omitempty"`
 	// OneStrict says that all tools of a request must be in strict mode, or none.
 	OneStrict bool `json:"one_strict,omitempty"`
+	// TypedSchemas says that it refuses a request with a schema without a type, or with rules beside a
+	// reference or anyOf, as Moonshot does: such schemas are sent in other words.
+	TypedSchemas bool `json:"typed_schemas,omitempty"`
 	// NoReasoning says that the model does not reason and refuses the request for encrypted reasoning. Effort
 	// and ShowThinking of a [Config] say that it does.
 	NoReasoning bool `json:"no_reasoning,omitempty"`
@@ -56,9 +59,9 @@ var known = []providerQuirks{
 			"https://github.com/deepseek-ai/deepseek-harness/discussions/739",
 	}},
 	{"moonshot moonshotai kimi", []string{reasoningContent}, Quirks{
-		FillMessage: noReasoning,
+		FillMessage: noReasoning, TypedSchemas: true,
 		Source: "https://github.com/bytedance/deer-flow/issues/3043; empty reasoning: " +
-			"https://github.com/Lapis0x0/obsidian-yolo/pull/243",
+			"https://github.com/Lapis0x0/obsidian-yolo/pull/243; schemas: " + flavoredSource,
 	}},
 	{"zai zhipu zhipuai bigmodel", []string{reasoningContent}, Quirks{
 		Source: "https://docs.z.ai/guides/capabilities/thinking-mode",
@@ -133,7 +136,7 @@ var known = []providerQuirks{
 
 // hosts are the providers whose own servers have a host of a domain.
 var hosts = map[string]string{
-	"deepseek.com": "deepseek", "moonshot.ai": "moonshot", "moonshot.cn": "moonshot", "z.ai": "zai",
+	"deepseek.com": "deepseek", "moonshot.ai": "moonshot", "moonshot.cn": "moonshot", "kimi.com": "moonshot", "z.ai": "zai",
 	"bigmodel.cn": "zai", "openrouter.ai": "openrouter",
 	"novita.ai": "novita", "googleapis.com": "gemini", "mistral.ai": "mistral", "cerebras.ai": "cerebras",
 	"groq.com": "groq", "x.ai": "xai", "azure.com": "azure", "githubcopilot.com": "copilot",
@@ -173,6 +176,12 @@ var noReasoning = members{reasoningContent: json.RawMessage(`""`)}
 // https://github.com/smallmain/vscode-unify-chat-provider/issues/286.
 var wantsReasoning = regexp.MustCompile(`(?i)(^|/)(deepseek|kimi|mimo)-`)
 
+// kimi matches Moonshot's models: gateways pass on the schemas that its servers refuse.
+var kimi = regexp.MustCompile(`(?i)(^|[/.])kimi-`)
+
+const flavoredSource = "https://github.com/MoonshotAI/walle/blob/main/docs/walle.md, " +
+	"https://github.com/MoonshotAI/kimi-cli/issues/1595, https://github.com/anomalyco/opencode/issues/37496"
+
 // noReasoners matches the models of OpenAI that do not reason.
 var noReasoners = regexp.MustCompile(`^(openai/)?(gpt-3\.5|gpt-4|chatgpt-4o|gpt-5[.0-9]*-chat)`)
 
@@ -201,6 +210,9 @@ func QuirksOf(provider, model string) Quirks {
 	q := knownOf(provider).quirks.clone()
 	if !kit.NeedsSignature(model) {
 		q.FillCall = nil
+	}
+	if kimi.MatchString(model) && !q.TypedSchemas {
+		q.TypedSchemas, q.Source = true, strings.TrimPrefix(q.Source+"; schemas: "+flavoredSource, "; ")
 	}
 	if noReasoners.MatchString(model) {
 		q.NoReasoning, q.Source = true, strings.TrimPrefix(q.Source+"; "+noReasonersSource, "; ")

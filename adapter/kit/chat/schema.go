@@ -23,13 +23,27 @@ func byName(o kit.Object) kit.Object {
 // object. llama.cpp reads an object with no properties as an empty one, so it also says that others may be
 // there.
 func complete(doc json.RawMessage) json.RawMessage {
+	return inDialect(doc, kit.Downgrade{To: kit.OpenAI()}, func(o kit.Object) kit.Object { return o })
+}
+
+// complete does so in the dialect of the server.
+func (m *Model) complete(doc json.RawMessage) json.RawMessage {
+	if m.quirks.TypedSchemas {
+		return inDialect(doc, kit.Downgrade{To: flavored(), Check: toDefs}, typed)
+	}
+	return complete(doc)
+}
+
+// inDialect converts a schema, and ends each schema of it by a function.
+func inDialect(doc json.RawMessage, down kit.Downgrade, end func(kit.Object) kit.Object) json.RawMessage {
 	depth := 0
-	doc, _ = kit.Downgrade{To: kit.OpenAI(), Each: func(o kit.Object, convert func(kit.Object) kit.Object) kit.Object {
+	down.Each = func(o kit.Object, convert func(kit.Object) kit.Object) kit.Object {
 		depth++
 		o = convert(o)
 		depth--
-		return completed(o, depth > 0)
-	}}.Schema(doc)
+		return end(completed(o, depth > 0))
+	}
+	doc, _ = down.Schema(doc)
 	return doc
 }
 
@@ -79,7 +93,7 @@ func (m *Model) offers(tools []*tool.Tool) []offer {
 // description.
 func (m *Model) offer(t *tool.Tool, mode Strict) offer {
 	o := offer{name: safeName(t.Name()), description: t.Description()}
-	doc := complete(t.Parameters())
+	doc := m.complete(t.Parameters())
 	root, _ := kit.ReadObject(doc)
 	var moved kit.Object
 	root = slices.DeleteFunc(root, func(k kit.Member) bool {
@@ -134,7 +148,7 @@ func (m *Model) format(s *schema.Schema) (format, string) {
 	if s == nil {
 		return format{kind: OutputInstructions}, ""
 	}
-	doc := complete(s.JSON())
+	doc := m.complete(s.JSON())
 	words := "Your answer, once you give it, must be one JSON value that fits this JSON Schema, and " +
 		"nothing else:\n" + string(doc)
 	root, _ := kit.ReadObject(doc)

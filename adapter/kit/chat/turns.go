@@ -39,12 +39,15 @@ func answer(c kit.Call) string { return cmp.Or(c.Text, "(empty)") }
 // maxName bounds the name of a function, in bytes.
 const maxName = 64
 
-// safeName returns the name of a tool on the wire: letters, digits, "_" and "-", at most 64. A longer name
-// keeps its beginning and ends in a hash of the whole.
+// safeName returns the name of a tool on the wire: letters, digits, "_" and "-", at most 64, and no digit or
+// "-" first, which Moonshot refuses. A longer name keeps its beginning and ends in a hash of the whole.
 func safeName(name string) string {
 	safe := tool.ProviderName(name)
-	if safe == "" {
+	switch {
+	case safe == "":
 		return "unnamed"
+	case safe[0] == '-' || safe[0] >= '0' && safe[0] <= '9':
+		safe = "_" + safe
 	}
 	if len(safe) <= maxName {
 		return safe
@@ -55,13 +58,13 @@ func safeName(name string) string {
 	return safe[:maxName-1-len(sum)] + "_" + sum
 }
 
-// wireNames maps the wire names of tools with long names to the registered ones.
+// wireNames maps the wire names of tools to the registered ones, where they are others.
 type wireNames map[string]string
 
 func namesOf(tools []*tool.Tool) (names wireNames) {
 	for _, t := range tools {
-		if len(t.Name()) > maxName {
-			set(&names, safeName(t.Name()), t.Name())
+		if safe := safeName(t.Name()); safe != tool.ProviderName(t.Name()) {
+			set(&names, safe, t.Name())
 		}
 	}
 	return names
