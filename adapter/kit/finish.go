@@ -11,7 +11,7 @@ import (
 // finishes are the words of all providers for why a reply ended, in small letters: gateways pass them on.
 var finishes = byWord(map[string]message.FinishReason{
 	"stop end_turn stop_sequence eos eos_token end complete": message.Stop,
-	"tool_calls tool_use tool_call function_call": message.ToolUse,
+	"tool_calls tool_use tool_call function_call":            message.ToolUse,
 
 	"length max_tokens max_output_tokens model_length model_context_window_exceeded " +
 		"continuation": message.Length,
