@@ -88,12 +88,12 @@ func (f *collector) decline(v value, rule, expected string) bool {
 func (f *collector) store(n *node, child value) {
 	switch f.to.class {
 	case classStruct:
-		member := f.to.members.named(child.name(), int(child.place))
-		if member == nil {
+		if f.field < 0 {
 			f.decline(child, "additionalProperties", fault.NoMember(""))
 			return
 		}
-		f.bind(n, child, member.spot, f.to.to.FieldByIndex(member.index), f.to.around)
+		field := &f.to.members.members[f.field]
+		f.bind(n, child, field.spot, f.to.to.FieldByIndex(field.index), f.to.around)
 	case classList:
 		if int(child.place) < f.to.to.Len() {
 			f.bind(n, child, f.to.each, f.to.to.Index(int(child.place)), f.to.around)

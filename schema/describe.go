@@ -19,7 +19,7 @@ const (
 )
 
 // tell notes at the schemas of a type's places what the validator and decoders want there, which no keyword
-// says. told are the structs that have been looked into.
+// says, and the schemas at the members of structs. told are the structs that have been looked into.
 func (at *spot) tell(n *node, told map[*layout]bool) {
 	for inner := n; inner != nil; {
 		n, inner = inner, inner.inner(&variable{spot: at})
@@ -30,8 +30,10 @@ func (at *spot) tell(n *node, told map[*layout]bool) {
 		n.wanted = []string{at.decoderPhrase()}
 	case at.class == classStruct:
 		told[at.members] = true
-		for _, m := range at.members.members {
-			m.tell(n.members[m.name], told)
+		for i := range at.members.members {
+			m := &at.members.members[i]
+			m.schema = n.members[m.name]
+			m.tell(m.schema, told)
 		}
 	default:
 		if at.each != nil {

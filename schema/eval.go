@@ -140,6 +140,7 @@ type collector struct {
 	to      *variable // what the value is stored in; nil for none
 	inner   *node     // the subschema for the same value that stores it in its place; nil for none
 	scope   *scope
+	field   int  // the number of the member that is being stored in a struct; -1 for one that has none
 	present int  // how many of the required members there are, as far as they have schemas
 	from    int  // the failures before are of other schemas
 	seen    bits // the evaluated members or items
@@ -203,6 +204,7 @@ func (f *collector) fits(n *node, v value) bool {
 func (e *evaluation) evaluate(n *node, v value, s *scope, to *variable) (fits bool, described bits) {
 	var f collector // a literal would be made beside it, and copied
 	f.evaluation, f.n, f.v, f.to, f.scope, f.from = e, n, v, to, s, len(e.failures)
+	f.field = -1
 	if to != nil {
 		f.inner = n.inner(to)
 	}

@@ -39,7 +39,7 @@ func (f *collector) object() {
 // member applies all schemas for a member's name. It reports whether there are any.
 func (f *collector) member(m value) (described bool) {
 	n := f.n
-	if sub := n.members[m.name()]; sub != nil {
+	if sub := f.subschema(m); sub != nil {
 		described = true
 		if sub.required {
 			f.present++
@@ -64,6 +64,18 @@ func (f *collector) member(m value) (described bool) {
 		return n.open
 	}
 	return true
+}
+
+// subschema is the schema for a member's name; nil for none. Of a struct it is the one of the field.
+func (f *collector) subschema(m value) *node {
+	name := m.name()
+	if f.to != nil && f.inner == nil && f.to.class == classStruct {
+		f.field = f.to.members.named(name, f.field+1)
+		if f.field >= 0 && f.to.members.members[f.field].schema != nil {
+			return f.to.members.members[f.field].schema
+		}
+	}
+	return f.n.members[name]
 }
 
 // memberName applies propertyNames.

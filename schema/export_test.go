@@ -53,7 +53,7 @@ func bare(at *spot, made map[*layout]*layout) *spot {
 		l := &layout{byName: at.members.byName}
 		made[at.members] = l
 		for _, m := range at.members.members {
-			l.members = append(l.members, member{m.name, m.index, bare(m.spot, made)})
+			l.members = append(l.members, member{name: m.name, index: m.index, spot: bare(m.spot, made)})
 		}
 	}
 	own.members = made[at.members]

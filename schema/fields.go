@@ -186,22 +186,28 @@ type layout struct {
 	byName  map[string]int
 }
 
-// named is the member of a name; nil for none. Documents have them in the declared order as a rule.
-func (l *layout) named(name string, place int) *member {
-	if place >= len(l.members) || l.members[place].name != name {
-		m, known := l.byName[name]
-		if !known {
-			return nil
+// maxSkipped is how many members that a document leaves out are passed over before names are looked up.
+const maxSkipped = 4
+
+// named is the number of the member of a name; -1 for none. As a rule documents have members in the declared
+// order, so that it is one of the next.
+func (l *layout) named(name string, next int) int {
+	for n := next; n < min(next+maxSkipped, len(l.members)); n++ {
+		if l.members[n].name == name {
+			return n
 		}
-		place = m
 	}
-	return &l.members[place]
+	if n, known := l.byName[name]; known {
+		return n
+	}
+	return -1
 }
 
 type member struct {
 	name  string
 	index []int
 	*spot
+	schema *node // the schema of the member; nil where there is none
 }
 
 // isEmpty reports whether a rule such as omitempty lets a value pass. What a pointer leads to is empty for

@@ -34,7 +34,7 @@ func (b *builder) structNode(path string, v variant, l *layout) (*jsonschema.Sch
 			n.Required = append(n.Required, f.name)
 		}
 		l.byName[f.name] = len(l.members)
-		l.members = append(l.members, member{f.name, f.index, at})
+		l.members = append(l.members, member{name: f.name, index: f.index, spot: at})
 	}
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
