@@ -42,6 +42,9 @@ type variable struct {
 	key, elem reflect.Value
 }
 
+// isFree reports whether it is memory that is not used.
+func (v *variable) isFree() bool { return v.spot == nil }
+
 // anything is the schema of a value that no schema describes.
 var anything = &node{Schema: &jsonschema.Schema{}}
 

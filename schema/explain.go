@@ -25,6 +25,9 @@ type failure struct {
 	joined  []failure // those of all alternatives, or of the name, which are one
 }
 
+// isFree reports whether it is memory that is not used.
+func (f *failure) isFree() bool { return !f.value.isThere() }
+
 // costOfIssue is the work of making an issue.
 const costOfIssue = 4
 

@@ -203,18 +203,22 @@ func (s *Schema) evaluation(b *Budget) *evaluation {
 func (e *evaluation) free() {
 	*e = evaluation{
 		tree:     tree{values: e.values[:0]},
-		binder:   binder{found: emptied(e.found), around: emptied(e.around)},
-		failures: emptied(e.failures),
+		binder:   binder{found: emptied(e.found, (*failure).isFree), around: emptied(e.around, (*variable).isFree)},
+		failures: emptied(e.failures, (*failure).isFree),
 	}
 	evaluations.Put(e)
 }
 
-// emptied returns a list without its values, to be filled again. It is nil if its memory is large.
-func emptied[T any](list []T) []T {
+// emptied returns a list without its values, to be filled again: what was cut off of it, too, up to the memory
+// that is free. It is nil if its memory is large.
+func emptied[T any](list []T, isFree func(*T) bool) []T {
 	if cap(list) > maxIssues {
 		return nil
 	}
-	clear(list[:cap(list)])
+	list = list[:cap(list)]
+	for n := 0; n < len(list) && !isFree(&list[n]); n++ {
+		clear(list[n : n+1])
+	}
 	return list[:0]
 }
 
