@@ -127,7 +127,11 @@ func (f *collector) bind(n *node, v value, at *spot, to reflect.Value, around an
 		to = to.Elem()
 	}
 	refused, found, outer := len(f.failures), len(f.found), len(f.around)
-	f.judge(n, v, f.scope, f.open(v, at, to, around))
+	var in *variable
+	if v.kind&(kindObject|kindArray) != 0 {
+		in = f.open(v, at, to, around)
+	}
+	f.judge(n, v, f.scope, in)
 	f.around = f.around[:outer]
 	if f.spent() || !f.read(v, at, to) || v.incomplete || len(f.found) >= maxIssues {
 		return
