@@ -217,7 +217,8 @@ func (p *parser) container(n int32) {
 		p.refuse(n, fault.RuleDepth, "at most "+strconv.Itoa(p.limits.MaxDepth)+" levels of nesting")
 		return
 	}
-	isObject, last, names := p.values[n].kind == kindObject, int32(-1), nameSet(nil)
+	isObject, last := p.values[n].kind == kindObject, int32(-1)
+	var names nameSet
 	closing := p.text[p.at] + 2 // as ] is [ and 2, } is { and 2
 	p.at++
 	for p.next() != closing {
@@ -248,8 +249,11 @@ func (p *parser) name(m value, names *nameSet) bool {
 	return !p.isEnded && (names.add(m) || p.fail()) && p.takes(':')
 }
 
-// nameSet is the names of the members of an object that is being read, where there are many.
-type nameSet map[string]bool
+// nameSet is the names of the members of an object that is being read.
+type nameSet struct {
+	marks uint64          // a bit of each name; names may share one
+	many  map[string]bool // the names, where there are many
+}
 
 // fewNames is how many names are compared with one another.
 const fewNames = 16
@@ -257,18 +261,29 @@ const fewNames = 16
 // add adds the name of a member; false where a member before has it.
 func (s *nameSet) add(m value) bool {
 	name := m.name()
+	mark := markOf(name)
 	if m.place < fewNames {
-		return m.parent().member(name) == m
+		isNew := s.marks&mark == 0 || m.parent().member(name) == m
+		s.marks |= mark
+		return isNew
 	}
-	if *s == nil {
-		*s = nameSet{}
+	if s.many == nil {
+		s.many = map[string]bool{}
 		for before := m.parent().first(); before != m; before = before.sibling() {
-			(*s)[before.name()] = true
+			s.many[before.name()] = true
 		}
 	}
-	isNew := !(*s)[name]
-	(*s)[name] = true
+	isNew := !s.many[name]
+	s.many[name] = true
 	return isNew
+}
+
+// markOf is one of 64 bits, the same for equal names.
+func markOf(name string) uint64 {
+	if name == "" {
+		return 1
+	}
+	return 1 << ((uint(len(name)) + 3*uint(name[0]) + 5*uint(name[len(name)-1])) % 64)
 }
 
 // refuse ends the reading at a value that is not within the limits.
