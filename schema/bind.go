@@ -198,8 +198,11 @@ func (v value) rounds(bits int) bool {
 
 // decode lets a type read a value by itself. For common types it calls at once what the library would call in
 // the end.
-func (v value) decode(c class, into any) error {
+func (f *collector) decode(v value, c class, into any) error {
 	switch own := into.(type) {
+	case *any:
+		*own = f.plain(v)
+		return nil
 	case *stdjson.RawMessage:
 		*own = v.canonical()
 		return nil
@@ -214,12 +217,37 @@ func (v value) decode(c class, into any) error {
 	return json.Unmarshal(v.canonical(), into, decodeOptions)
 }
 
+// plain is a value as the library makes it where any value may stand.
+func (f *collector) plain(v value) any {
+	switch v.kind {
+	case kindNull:
+		return nil
+	case kindBoolean:
+		return v.text() == "true"
+	case kindString:
+		return f.own(v.text())
+	case kindArray:
+		items := make([]any, 0, v.count)
+		for item := range v.children {
+			items = append(items, f.plain(item))
+		}
+		return items
+	case kindObject:
+		members := make(map[string]any, v.count)
+		for m := range v.children {
+			members[f.own(m.name())] = f.plain(m)
+		}
+		return members
+	}
+	return f.near(v)
+}
+
 // read stores a value that has no parts, and checks the rules that compare the members of a struct; false
 // where the value cannot be read.
 func (f *collector) read(v value, at *spot, to reflect.Value) bool {
 	switch at.class {
 	case classBytes, classText, classOpaque, classAny:
-		if v.decode(at.class, to.Addr().Interface()) != nil {
+		if f.decode(v, at.class, to.Addr().Interface()) != nil {
 			to.SetZero()
 			return f.decline(v, "format", at.decoderPhrase())
 		}

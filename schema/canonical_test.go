@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -62,6 +63,21 @@ func checkCanonical(t *testing.T, doc string) {
 		for _, i := range r.Issues {
 			isLimit := slices.Contains([]string{fault.RuleSize, fault.RuleDepth, fault.RuleWork}, i.Rule)
 			assert.True(t, isLimit || refused != nil, "%.99q is refused: %s", doc, i)
+		}
+	}
+}
+
+// Where any value may stand, it is what the library makes of it.
+func TestAnyValueIsThatOfTheLibrary(t *testing.T) {
+	typed, err := schema.For[struct{ V any }]()
+	require.NoError(t, err)
+	for _, doc := range canonicalDocuments {
+		doc = `{"V":` + doc + `}`
+		got, issues := typed.Decode([]byte(doc))
+		if issues == nil {
+			var want struct{ V any }
+			require.NoError(t, json.Unmarshal([]byte(doc), &want), "%.99q", doc)
+			assert.Equal(t, want, got, "%.99q", doc)
 		}
 	}
 }
