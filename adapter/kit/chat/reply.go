@@ -103,9 +103,12 @@ type chatParts struct {
 type callParts struct {
 	id, name  string
 	arguments strings.Builder
-	pieces    pieceReader
-	kept      pieces
-	extent    extent
+	// latest is the latest piece of the arguments; restated is set while each has repeated the one before.
+	latest   string
+	restated bool
+	pieces   pieceReader
+	kept     pieces
+	extent   extent
 	// custom is set for a call of a custom tool, whose arguments are a text of any form.
 	custom bool
 }
@@ -138,7 +141,7 @@ func (r *chatReply) readBody(body []byte) (message.Reply, error) {
 		function := functionOf(call)
 		part := &callParts{id: call.Text("id"), name: function.Text("name"), custom: isCustom(call)}
 		part.kept.pick(call, r.echo)
-		part.arguments.WriteString(kit.ArgumentText(function.Get("arguments")))
+		part.add(kit.ArgumentText(function.Get("arguments")))
 		p.calls = append(p.calls, part)
 	}
 	return r.reply()
@@ -236,7 +239,7 @@ func (r *chatReply) delta(raw json.RawMessage, tell func(loop.Delta)) {
 		if part.addName(function.Text("name")) {
 			told.Name = r.registered(part.name)
 		}
-		part.arguments.WriteString(told.Arguments)
+		part.add(told.Arguments)
 		if told.Name != "" || told.Arguments != "" {
 			tell(told)
 		}
@@ -360,6 +363,26 @@ func (p *chatParts) place(piece, function kit.Object) int {
 	return n
 }
 
+// add takes a piece of the arguments.
+func (c *callParts) add(piece string) {
+	if piece == "" {
+		return
+	}
+	c.restated = (c.restated || c.latest == "") && strings.HasPrefix(piece, c.latest)
+	c.latest = piece
+	c.arguments.WriteString(piece)
+}
+
+// said returns the arguments. Some servers say all of them so far in each piece, which is told from more of
+// them only at the end: {"a": goes on with {"a":1}} too.
+func (c *callParts) said() string {
+	written := c.arguments.String()
+	if c.restated && !c.custom && c.latest[0] == '{' && !kit.IsStrict([]byte(written)) {
+		return c.latest
+	}
+	return written
+}
+
 // addName takes the name in a piece, and reports whether it tells more. Most servers send the name once or
 // repeat it, but some send it in pieces.
 func (c *callParts) addName(name string) bool {
@@ -440,7 +463,7 @@ func (r *chatReply) ended(done bool) (message.Reply, error) {
 // complete reports whether there is a text, or calls with complete arguments.
 func (p *chatParts) complete() bool {
 	cut := func(c *callParts) bool {
-		return c.arguments.Len() > 0 && !c.custom && !kit.IsStrict([]byte(c.arguments.String()))
+		return c.arguments.Len() > 0 && !c.custom && !kit.IsStrict([]byte(c.said()))
 	}
 	return p.text.Len()+p.refusal.Len()+len(p.calls) > 0 && !slices.ContainsFunc(p.calls, cut)
 }
@@ -462,7 +485,7 @@ func (r *chatReply) reply() (message.Reply, error) {
 		k.Thinking = reply.Thinking
 	}
 	for n, c := range p.calls {
-		call := message.Call{ID: c.id, Name: r.registered(c.name), Arguments: c.arguments.String()}
+		call := message.Call{ID: c.id, Name: r.registered(c.name), Arguments: c.said()}
 		if c.custom {
 			k.Custom = append(k.Custom, n)
 		} else {

@@ -496,6 +496,30 @@ func TestTheProvidersWordForACallThatItCouldNotReadGoesBeforeAnErrorBesideIt(t *
 	}
 }
 
+// Baidu and relays say all arguments so far in each piece
+// (https://github.com/NousResearch/hermes-agent/pull/35718, https://github.com/decolua/9router/pull/2869).
+func TestArgumentsThatAreSaidAgainInEachPieceAreReadOnce(t *testing.T) {
+	for want, pieces := range map[string][]string{
+		`{"x":"ab"}`:        {`{"x":`, `{"x":"a`, `{"x":"ab"}`},
+		`{"x":"abc"}`:       {``, `{`, `{"x":"abc"}`, `{"x":"abc"}`},
+		`{"x":{"x":1}}`:     {`{"x":`, `{"x":1}}`},
+		`{"x":[{"x":1},2]}`: {`{"x":[`, `{"x":1}`, `,2]}`},
+		`{"x":"a`:           {`{"x":`, `{"x":"a`},
+		`{"x":"a"`:          {`{"x":`, `"a"`},
+	} {
+		var events []string
+		for n, piece := range pieces {
+			call := kit.Object{kit.Field("index", []byte("0")), kit.Field("function", kit.Quoted("arguments", piece))}
+			if n == 0 {
+				call = kit.Object{kit.TextField("id", "a"), kit.Field("function", kit.Quoted("name", "f", "arguments", piece))}
+			}
+			events = append(events, `{"choices":[{"delta":{"tool_calls":[`+string(call.JSON())+`]}}]}`)
+		}
+		reply := replyOf(t, overChat(chat.Config{Model: "m"}), true, streamOf(append(events, `{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`)...))
+		assert.Equal(t, []message.Call{{ID: "a", Name: "f", Arguments: want}}, reply.Calls)
+	}
+}
+
 // A gateway may write the index that says which call a piece is of as a text.
 func TestAnIndexMayBeAText(t *testing.T) {
 	piece := func(call string) string { return `{"choices":[{"delta":{"tool_calls":[` + call + `]}}]}` }
