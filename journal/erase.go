@@ -282,7 +282,7 @@ func readSlices(cfg *machine.Config) bool {
 // state returns a session's snapshot with marks: of the named slices, or of all that was said if some of it
 // is left out. h is the header that it is for.
 func (r *redactor) state(snapshot []byte, h *Header) ([]byte, error) {
-	var held sessionState
+	var held wireState
 	if err := canon.UnmarshalKnown(snapshot, &held); err != nil {
 		return nil, err
 	}

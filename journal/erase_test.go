@@ -188,7 +188,7 @@ func TestEveryRecordedFieldSaysWhatItIs(t *testing.T) {
 		}
 	}
 	walk(t, "", reflect.TypeFor[Record]())
-	walk(t, "", reflect.TypeFor[sessionState]())
+	walk(t, "", reflect.TypeFor[wireState]())
 	assert.Greater(t, fields, 80)
 }
 
@@ -201,7 +201,7 @@ func TestWithEveryRuleNoTextStays(t *testing.T) {
 	r := rules.redactor(t.Context(), "s")
 	var ev machine.Event
 	var note Note
-	var state sessionState
+	var state wireState
 	header := Header{Config: machine.Config{Policy: policy.DefaultSet()}}
 	for _, at := range []any{&ev, &note, &state, &header} {
 		require.Positive(t, fill(reflect.ValueOf(at).Elem(), isKept))
@@ -238,7 +238,7 @@ func TestAStateWithEverythingIsRedacted(t *testing.T) {
 	require.NoError(t, err)
 	var members map[string]json.RawMessage
 	require.NoError(t, json.Unmarshal(raw, &members))
-	assert.Len(t, members, reflect.TypeFor[sessionState]().NumField(), "the wire forms have the same members")
+	assert.Len(t, members, reflect.TypeFor[wireState]().NumField(), "the wire forms have the same members")
 	left, err := (&Redaction{Slices: []string{""}}).redactor(t.Context(), "s").state(raw, &Header{})
 	require.NoError(t, err)
 	assert.JSONEq(t, string(raw), string(left))

@@ -4,16 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
-	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/chain"
-	"github.com/retake-go/retake/internal/talk"
 	"github.com/retake-go/retake/loop/machine"
-	"github.com/retake-go/retake/message"
-	"github.com/retake-go/retake/session"
 )
 
 // Journal is the journal of one session, open for its one writer. Open it with [Open], make the session with
@@ -50,65 +45,6 @@ type chainLine struct {
 	at   int64
 }
 
-// Open opens a session's journal and folds it. It returns an error for a changed line and for a decision that
-// differs from today's. It writes a missing last decision, and keeps a torn line in a note. The journal uses
-// the values of ctx but ignores its cancellation, so a cancelled run is still recorded.
-func Open(ctx context.Context, store Store, session string, s Settings) (*Journal, error) {
-	if err := s.Validate(); err != nil {
-		return nil, fmt.Errorf("journal: %w", err)
-	}
-	if session == "" {
-		return nil, errors.New("journal: the session needs an id, by which its journal is found again")
-	}
-	if store == nil {
-		return nil, errNoStore
-	}
-	ctx = context.WithoutCancel(ctx)
-	log, err := store.Open(ctx, session)
-	if err != nil {
-		return nil, chain.Bounded(err)
-	}
-	if log == nil {
-		return nil, fmt.Errorf("opening the journal of session %q: the store returned neither a log nor an error", session)
-	}
-	j := &Journal{
-		log: log, store: store, settings: s, session: session, ctx: ctx,
-		folds: newFolds(s.Redact.redactor(ctx, session)),
-	}
-	if err := j.read(); err != nil {
-		return nil, errors.Join(j.unread(chain.Bounded(err)), chain.Bounded(log.Close()))
-	}
-	return j, nil
-}
-
-// unread adds the session to the error of a journal that cannot be opened, and what to do.
-func (j *Journal) unread(err error) error {
-	err = fmt.Errorf("opening the journal of session %q: %w", j.session, err)
-	switch {
-	case errors.Is(err, ErrCorrupt):
-		return fmt.Errorf("%w: put a copy of the journal in its place, or use another session", err)
-	case errors.Is(err, ErrDiffers):
-		return fmt.Errorf("%w: continue it with the version that recorded it, or use another session", err)
-	}
-	return err
-}
-
-// Beside opens the journal of another session in the same store, with the same settings: for a run within a
-// call of a tool. Errors are those of [Open]. One that may go away is [ErrUnwritable], too, unless the
-// settings say to go on.
-func (j *Journal) Beside(session string) (*Journal, error) {
-	own, err := Open(j.ctx, j.store, session, j.settings)
-	if err == nil || j.settings.OnError == GoOn {
-		return own, err
-	}
-	for _, stays := range []error{ErrConflict, ErrCorrupt, ErrDiffers, ErrRedacted, ErrSealed} {
-		if errors.Is(err, stays) {
-			return nil, err
-		}
-	}
-	return nil, fmt.Errorf("%w: %w", ErrUnwritable, err)
-}
-
 // Session returns the id of the session; empty for a nil journal.
 func (j *Journal) Session() string {
 	if j == nil {
@@ -126,174 +62,8 @@ func (j *Journal) Inbox() Inbox {
 	return inbox
 }
 
-// Of returns the journal of a session, or nil if its runs are not recorded. It is an error if the session has
-// another kind of journal.
-func Of(s *session.Session) (*Journal, error) {
-	if s == nil {
-		return nil, errors.New("the session is nil: make one with session.New")
-	}
-	switch j := session.DriverOf(s).Journal().(type) {
-	case nil:
-		return nil, nil
-	case *Journal:
-		return j, nil
-	default:
-		return nil, fmt.Errorf("journal: that of the session is a %T: open one with journal.Open", j)
-	}
-}
-
-// Past returns the folded journal as it is now, up to the end of the last run that has an event. It does not
-// change with what is recorded later: see [Journal.Call] for the current calls. The error is [ErrRedacted] if
-// the journal had redacted runs when it was opened and the settings have no transcripts, and [ErrUnwritable]
-// if the journal could not be written or is closed.
-func (j *Journal) Past() (*Fold, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.broken != nil {
-		return nil, j.broken
-	}
-	if j.clear == nil {
-		return nil, fmt.Errorf("%w: a run can continue only if the settings have the store of what was left out "+
-			"(redact: transcripts): give it, or use another session for new runs", ErrRedacted)
-	}
-	now := *j.clear.begunLast()
-	now.Notes = slices.Clone(now.Notes)
-	return &now, nil
-}
-
-// Call returns what is known of a current call: whether its tool began, and its outcome if that came before
-// its turn. In a process that resumes its own run, tools of before may still return.
-func (j *Journal) Call(key string, transport int) (began bool, landed *Note) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.clear == nil {
-		return false, nil
-	}
-	for _, n := range j.clear.Notes {
-		switch {
-		case n.Key != key || n.Transport != transport:
-		case n.Kind == ToolBegan:
-			began = true
-		default:
-			landed = &n
-		}
-	}
-	return began, landed
-}
-
-// QuestionOf returns the ID of a question of the run, open or answered, for its ID as the journal has it: in
-// a redacted journal it is another, because it has a digest of the arguments. It returns any other ID as it
-// is.
-func (j *Journal) QuestionOf(id string) string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.clear == nil {
-		return id
-	}
-	return questionIn(&j.file.State, &j.clear.State, id)
-}
-
 // Redacts reports whether the journal leaves something out of what it records.
 func (j *Journal) Redacts() bool { return j.settings.Redact != nil }
-
-// Took reports whether the last run that has an event has taken an item of the inbox.
-func (j *Journal) Took(i Item) bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	for _, f := range []*Fold{j.file, j.clear} {
-		if f == nil {
-			continue
-		}
-		st := &f.begunLast().State
-		given := func(g machine.Given) bool { return g.Question == i.Key && g.Since().Equal(i.At) && g.By == i.By }
-		if i.Kind == MessageItem && slices.Contains(st.Spoken, i.Key) ||
-			i.Kind == AnswerItem && slices.ContainsFunc(st.Given, given) {
-			return true
-		}
-	}
-	return false
-}
-
-// questionIn returns the ID that a question of one state has in another, which asks the same.
-func questionIn(from, to *machine.State, id string) string {
-	asks := to.Asks()
-	for n, a := range from.Asks() {
-		if a.ID == id && n < len(asks) {
-			return asks[n].ID
-		}
-	}
-	for n, g := range from.Given {
-		if g.Question == id && n < len(to.Given) {
-			return to.Given[n].Question
-		}
-	}
-	return id
-}
-
-// Contents returns what the journal has of its session up to the end of the last run. It is zero if that run
-// has not ended. Single actions keep the conversation of the run before them. The error is [ErrRedacted] if
-// messages were left out and cannot be restored; what counts across runs, such as spending and caps, is
-// returned even so.
-func (j *Journal) Contents() (held session.Contents, err error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	last := &j.file.begunLast().State
-	switch {
-	case j.broken != nil:
-		return held, j.stops()
-	case !atRest(last) || last.Session.ID() == "":
-		return held, nil
-	case j.clear != nil:
-		return j.clear.begunLast().State.Contents(), nil
-	}
-	if held.State, err = counts(last.Session); err == nil && last.TranscriptLen() > 0 {
-		err = fmt.Errorf("%w: the conversation of the journal cannot be continued: begin a new one, "+
-			"or give the store of what was left out (redact: transcripts)", ErrRedacted)
-	}
-	return held, err
-}
-
-// counts returns the state of a session without its slices and logs, which have marks in a redacted journal.
-func counts(of session.State) (session.State, error) {
-	data, err := of.Snapshot()
-	var held sessionState
-	if err == nil {
-		err = canon.UnmarshalKnown(data, &held)
-	}
-	if err != nil {
-		return session.State{}, err
-	}
-	held.Slices, held.Feedback = held.Slices[:0], held.Feedback[:0]
-	held.Attempts, held.ReducerErrors = held.Attempts[:0], held.ReducerErrors[:0]
-	if data, err = canon.Marshal(held); err != nil {
-		return session.State{}, err
-	}
-	return session.ParseState(data)
-}
-
-// GoOn makes st, an idle state, continue the conversation of the journal's last run, if history begins with
-// it. It returns the rest of the history, which the run has to record. So the journal grows linearly with the
-// conversation. If the history or the redaction rules differ, GoOn leaves st unchanged and returns all of it.
-func (j *Journal) GoOn(st *machine.State, history []message.Message) (rest []message.Message) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	last := j.file
-	if j.broken != nil || j.clear == nil || !atRest(&last.State) ||
-		!sameRedaction(last.Header.Redaction, j.settings.Redact.header()) {
-		return history
-	}
-	said := j.clear.State.Transcript()
-	if len(said) > len(history) || !talk.Equal(said, history[:len(said)]) {
-		return history
-	}
-	st.GoOn(&j.clear.State)
-	return history[len(said):]
-}
-
-// atRest reports whether a run has ended, or has no event yet: a file may end after its header.
-func atRest(st *machine.State) bool { return st.Phase == machine.Stopped || st.Phase == machine.Idle }
-
-func sameRedaction(a, b *Redacted) bool { return a == b || a != nil && b != nil && *a == *b }
 
 // Begin begins a run under h and sets its Format, Session, Held and State. The transcript of st is empty, or
 // as [Journal.GoOn] left it. Nothing is written before the run's first event. The error is [ErrConflict] if

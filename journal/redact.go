@@ -104,12 +104,12 @@ func (r *Redaction) Validate() error {
 
 // tool returns the rules for a tool; ok is false if there are none.
 func (r *Redaction) tool(name string) (rules ToolRedaction, ok bool) {
-	own, there := r.Tools[name]
-	all, any := r.Tools["*"]
+	own, hasOwn := r.Tools[name]
+	all, hasAll := r.Tools["*"]
 	rules = ToolRedaction{
 		Arguments: slices.Concat(own.Arguments, all.Arguments), Result: slices.Concat(own.Result, all.Result),
 	}
-	return rules, there || any
+	return rules, hasOwn || hasAll
 }
 
 // tooLong reports whether a text is left out for its length.

@@ -42,12 +42,12 @@ type tagged struct {
 // texts are the tagged fields of a type and of the types in it.
 type texts []tagged
 
-// The recorded types whose texts are left out. sessionState is in headers.
+// The recorded types whose texts are left out. wireState is in headers.
 var (
 	inHeader   = textsOf[Header]()
 	inEvent    = textsOf[machine.Event]()
 	inNote     = textsOf[Note]()
-	inState    = textsOf[sessionState]()
+	inState    = textsOf[wireState]()
 	inMessage  = textsOf[message.Message]()
 	inReply    = textsOf[message.Reply]()
 	inCall     = textsOf[machine.Call]()
@@ -57,8 +57,8 @@ var (
 	inIssue    = textsOf[fault.Issue]()
 )
 
-// sessionState is the wire form of a session's snapshot.
-type sessionState struct {
+// wireState is the wire form of a session's snapshot.
+type wireState struct {
 	Format string `json:"format" redact:"keep"`
 	ID     string `json:"id" redact:"keep"`
 	Slices []struct {

@@ -2,7 +2,10 @@ package tool
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"slices"
+	"time"
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
@@ -65,3 +68,43 @@ type FailedError struct {
 
 // Error is the text.
 func (e *FailedError) Error() string { return canon.Visible(e.Text) }
+
+// TryLater is what a tool returns if it did nothing and the same call is to be made again, after a wait of at
+// least after (0 or more). The transport policy decides, whatever the tool declares. The model hears nothing
+// of it until the tries are used up. If the policy's tries are unlimited, and it waits no time either, the
+// call is made again after 1 s. err says why, for operators, and may be nil. The error is a [*LaterError]. A
+// negative wait is a mistake of the tool: the error is then an ordinary one.
+func TryLater(err error, after time.Duration) error {
+	if after < 0 {
+		return errors.Join(fmt.Errorf("tool.TryLater: after is %v: give 0 or more", after), err)
+	}
+	return &LaterError{After: after, Cause: err}
+}
+
+// LaterError asks for the same call again; see [TryLater]. Safe for concurrent reading.
+type LaterError struct {
+	// After is the least wait before the next try; a negative one counts as 0.
+	After time.Duration
+	// Cause says why, for operators; may be nil.
+	Cause error
+}
+
+// Error says that the call is to be made later, and why.
+func (e *LaterError) Error() string {
+	if e.Cause == nil {
+		return "try later"
+	}
+	return "try later: " + canon.Visible(e.Cause.Error())
+}
+
+// Unwrap returns the cause.
+func (e *LaterError) Unwrap() error { return e.Cause }
+
+// ErrUnknown is what a tool may return, wrapped or not, where it cannot tell whether the call had its effect.
+// Drivers use it for calls that began and have no outcome: after a crash, for example. Such a call is not run
+// again, and the model is told that its effect may have happened.
+var ErrUnknown = errors.New("the outcome of the call is not known")
+
+// ErrExited is the error of a tool, or of another call of user code, that ended the goroutine it ran on, as
+// the FailNow of a test does.
+var ErrExited = errors.New("the call ended its goroutine (runtime.Goexit)")
