@@ -117,7 +117,9 @@ func (d Dir) openInbox(on *disk, folder string, create bool) (inbox, error) {
 	}
 	defer root.Close()
 	if create {
-		if err := root.MkdirAll(folder, 0o700); err != nil {
+		err := root.MkdirAll(folder, 0o700)
+		// It exists as a file, or did until another process removed it just now: opening it tells which.
+		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return inbox{}, err
 		}
 	}
