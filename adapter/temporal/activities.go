@@ -327,7 +327,8 @@ func (p *progress) details() []any {
 // beat sends heartbeats by a clock until the call ends, because a model may be silent for long.
 func (a *agent) beat(ctx context.Context, p *progress) (stop func()) {
 	done := make(chan struct{})
-	ticker := time.NewTicker(max(a.Heartbeat/3, time.Millisecond))
+	most := cmp.Or(activity.GetInfo(ctx).HeartbeatTimeout, a.Heartbeat) // of the worker that asked
+	ticker := time.NewTicker(max(most/3, time.Millisecond))
 	var over sync.WaitGroup
 	over.Go(func() {
 		defer ticker.Stop()

@@ -151,6 +151,33 @@ func TestACallThatFailsAfterItLostItsWorkerIsInDoubt(t *testing.T) {
 	}
 }
 
+// A call lives by the heartbeat of the worker that asked for it. One with a longer heartbeat, as after a deploy,
+// may make it.
+func TestACallBeatsAsOftenAsItWasAskedTo(t *testing.T) {
+	beaten := make(chan bool, 1)
+	other, err := newAgent(Worker{Heartbeat: time.Hour, Model: loop.ModelFunc(func(ctx context.Context, _ loop.Request) (message.Reply, error) {
+		select {
+		case <-beaten:
+			return message.Reply{Text: "Done."}, nil
+		case <-time.After(10 * time.Second):
+			return message.Reply{}, errors.New("the server takes the worker for dead")
+		}
+	})})
+	require.NoError(t, err)
+	b := newBench(t, Worker{Heartbeat: time.Second, Model: one()}, loop.Config{})
+	b.SetOnActivityHeartbeatListener(func(*activity.Info, converter.EncodedValues) {
+		select {
+		case beaten <- true:
+		default:
+		}
+	})
+	b.SetTestTimeout(time.Minute)
+	b.OnActivity(b.agent.named("model"), anything, anything).Return(other.callModel)
+	r, err := b.run()
+	require.NoError(t, err)
+	assert.Equal(t, "Done.", r.Text)
+}
+
 // A worker of the queue that does not know the agent, as before a deploy that adds it, has begun nothing.
 func TestAWorkerWithoutTheAgentIsAsOneThatRefuses(t *testing.T) {
 	for _, kind := range []string{"model", "tool"} {
