@@ -373,3 +373,45 @@ func TestAgentsAreChecked(t *testing.T) {
 		require.ErrorContains(t, a.Validate(), want)
 	}
 }
+
+// A process that has lost its run to another one, which recovers all runs of its executor id, leaves the agents of
+// the run as they are: the other process goes on with them.
+func TestAProcessThatLostItsRunCancelsNoAgent(t *testing.T) {
+	asked, answers := make(chan bool), make(chan bool)
+	looked, looks, left := make(chan bool), make(chan bool), make(chan bool)
+	free := Agent{Name: "rooms", Model: loop.ModelFunc(func(ctx context.Context, _ loop.Request) (message.Reply, error) {
+		asked <- true
+		<-answers
+		return message.Reply{Text: "Room 7 is free.", Finish: message.Stop}, ctx.Err()
+	})}
+	tools := toolsOf(t, look(func(context.Context) (string, error) {
+		looked <- true
+		<-looks
+		return "nothing", nil
+	}), tool.New("wait", "Waits.", func(ctx context.Context, _ struct{}) (string, error) {
+		<-ctx.Done()
+		close(left)
+		return "", ctx.Err()
+	}))
+	c, r := launched(t, "lost", Agent{
+		Model:  both(callOf("c1", "look"), callOf("c2", "rooms"), callOf("c3", "wait")),
+		Config: loop.Config{Tools: tools}, Agents: []AgentTool{{Agent: free, Description: "Finds rooms."}},
+	})
+	_, err := r.Start(c, "order-42", loop.Input{Prompt: "Two rooms."})
+	require.NoError(t, err)
+	<-looked
+	<-asked
+	pool, err := Pool(t.Context(), database(t))
+	require.NoError(t, err)
+	defer pool.Close()
+	_, err = pool.Exec(t.Context(), "UPDATE lost.workflow_status SET owner_xid = 'another' WHERE workflow_uuid = 'order-42'")
+	require.NoError(t, err)
+	looks <- true
+	<-left
+	close(answers)
+	agent, err := Get(c, "order-42.1.1.2")
+	require.NoError(t, err)
+	result, err := agent.Result()
+	require.NoError(t, err)
+	assert.Equal(t, "Room 7 is free.", result.Text)
+}

@@ -258,7 +258,7 @@ func (f *flow) start(ctx sdk.Context, run machine.ToolRun) (*running, error) {
 		return nil, broken("there is no tool %q", run.Tool)
 	}
 	if within, ok := f.agents[run.Tool]; ok {
-		c, err := f.nest(ctx, within, run)
+		c, err := f.nest(f.ctx, within, run)
 		return &running{run: run, child: c}, err
 	}
 	// In a workflow that is made again, a step after one that was read from the record may have begun before.
