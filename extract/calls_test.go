@@ -62,6 +62,12 @@ var formCases = []struct {
 		`fly? {"a":"{\"b\": <c>}"} function_tag`, "function_tag"},
 	{"parameter_tags_between_bars", "<｜DSML｜function_calls><｜DSML｜invoke name=\"add\"><｜DSML｜parameter name=\"a\" string=\"true\">a < b</｜DSML｜parameter>" +
 		"</｜DSML｜invoke></｜DSML｜function_calls>", `add {"a":"a < b"} function_tag`, "function_tag"},
+	{"parameter_tags_between_plain_bars", "<|DSML|tool_calls><|DSML|invoke name=\"add\"><|DSML|parameter name=\"a\">a|b</|DSML|parameter></|DSML|invoke></|DSML|tool_calls>",
+		`add {"a":"a|b"} function_tag`, "function_tag"},
+	{"parameter_tags_between_double_bars", "<‖DSML‖invoke name=\"add\"><‖DSML‖parameter name=\"a\">x</‖DSML‖parameter></‖DSML‖invoke>",
+		`add {"a":"x"} function_tag`, "function_tag"},
+	{"parameter_tags_between_doubled_bars", "<｜｜DSML｜｜invoke name=\"add\"><｜｜DSML｜｜parameter name=\"a\">x</｜｜DSML｜｜parameter></｜｜DSML｜｜invoke>",
+		`add {"a":"x"} function_tag`, "function_tag"},
 	{"key_and_value_tags", "<tool_call>geo_lookup\n<arg_key> q </arg_key>\n<arg_value>\nx\n</arg_value>\n</tool_call><tool_call>play\n</tool_call>",
 		"geo.lookup {\"q\":\"\\nx\\n\"} tool_tag\nplay {} tool_tag", "tool_tag"},
 	{"key_and_value_tags_of_unknown_tool", "<tool_call>fly<arg_key>a</arg_key><arg_value>1</arg_value></tool_call>", `fly? {"a":"1"} tool_tag`, "tool_tag"},

@@ -115,7 +115,7 @@ func tagAt(text string, pos int) mark {
 		m.kind = controlToken
 		return m
 	}
-	inner, closing := cutClosing(inner)
+	inner, closing := cutClosing(afterVendor(inner))
 	inner = afterNamespace(inner)
 	if inner == "" || !isNameStart(inner[0]) {
 		return mark{}
@@ -161,11 +161,26 @@ func cutClosing(inner string) (rest string, closing bool) {
 	return strings.CutSuffix(strings.TrimPrefix(inner, "|"), "|")
 }
 
-// afterNamespace is inner without the prefix of the tag's name: "seed:", "｜DSML｜".
-func afterNamespace(inner string) string {
-	if rest, is := strings.CutPrefix(inner, "｜"); is {
-		_, inner, _ = strings.Cut(rest, "｜")
+// bars are those that models and servers write around a word.
+const bars = "|｜‖"
+
+// afterVendor is inner without a word between bars before the tag's name, as in <｜DSML｜name> and
+// </||DSML||name>.
+func afterVendor(inner string) string {
+	begins := inner[:len(inner)-len(strings.TrimPrefix(inner, "/"))]
+	vendor := strings.TrimLeft(inner[len(begins):], bars)
+	end := strings.IndexAny(vendor, bars)
+	if vendor == inner[len(begins):] || end < 0 {
+		return inner
 	}
+	if name := strings.TrimLeft(vendor[end:], bars); name != "" {
+		return begins + name
+	}
+	return inner
+}
+
+// afterNamespace is inner without the prefix of the tag's name: "seed:".
+func afterNamespace(inner string) string {
 	if inner == "" || !isNameStart(inner[0]) {
 		return inner
 	}
