@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"os/signal"
+	"regexp"
 	"strings"
 	"syscall"
 	"time"
@@ -24,7 +25,8 @@ var serveCommand = command{
 	summary: "shows all sessions of stores in a browser, live",
 	example: "retake serve runs/",
 	usage: []string{
-		"serve [-listen ADDRESS] [-cert FILE -key FILE] [-insecure-listen] [-name HOST] [-show-secrets] STORE...",
+		"serve [-listen ADDRESS] [-cert FILE -key FILE] [-insecure-listen] [-name HOST] [-token FILE] [-show-secrets] " +
+			"STORE...",
 	},
 	about: `
 Serves a page with all sessions, the page of each session, and an inbox of what waits for a person, where it
@@ -33,18 +35,19 @@ adapter/postgres by its address, postgres://USER@HOST/NAME. Journals are read wh
 them; no lock is taken. The limits that processes share in a database have a page of their own.
 
 The first line on standard output is the address to open. It holds a token of 128 random bits, and without
-it every request is answered with status 403; the browser keeps it in a cookie. Only this machine is
-listened to. Another -listen is refused without a certificate, because the token would be sent in the clear;
--insecure-listen does it all the same. Only requests with the name that is listened on are answered; -name
-gives it where -listen does not, or a proxy has another one.
+it every request is answered with status 403; the browser keeps it in a cookie. It is new at each start:
+-token reads one that stays, which is not printed. Only this machine is listened to. Another -listen is
+refused without a certificate, because the token would be sent in the clear; -insecure-listen does it all the
+same. Only requests with the name that is listened on are answered; -name gives it where -listen does not, or
+a proxy has another one.
 
 What has the form of a key or a password is left out of the pages; -show-secrets shows it, and the lines of
 journals as they are.
 
-For scripts, GET /api/sessions?token=T answers {"sessions": [{"id", "state", "why", "until", "in_doubt",
-"turns", "tokens", "since", "last", "store", "damaged", "inside"}]}. The states are asking, interrupted,
-failed, running, waiting and done. The query q, state, doubt, retry, wait, model, tool, class, end, store,
-age and inside filter as on the page.
+For scripts, GET /api/sessions with the header "Authorization: Bearer TOKEN" answers {"sessions": [{"id",
+"state", "why", "until", "in_doubt", "turns", "tokens", "since", "last", "store", "damaged", "inside"}]}. The
+states are asking, interrupted, failed, running, waiting and done. The query q, state, doubt, retry, wait,
+model, tool, class, end, store, age and inside filter as on the page.
 
 It serves until an interrupt.`,
 	task: func() task { return &serve{Listen: "127.0.0.1:0"} },
@@ -57,6 +60,7 @@ type serve struct {
 	Cert           string `flag:"cert FILE" help:"serve HTTPS with the certificate in FILE, as PEM"`
 	Key            string `flag:"key FILE" help:"the key of the certificate, in FILE"`
 	Name           string `flag:"name HOST" help:"answer requests to HOST alone, by default that of -listen"`
+	Token          string `flag:"token FILE" help:"the token, in FILE: 16 or more letters, digits, - and _; by default a new one"`
 	InsecureListen bool   `flag:"insecure-listen" help:"listen on other addresses without a certificate"`
 	ShowSecrets    bool   `flag:"show-secrets" help:"show what has the form of a key or a password, too"`
 }
@@ -73,6 +77,10 @@ func (s *serve) until(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
+	token, query, err := s.token()
+	if err != nil {
+		return err
+	}
 	stores, limits, err := e.openStores(s.names)
 	if err != nil {
 		return err
@@ -82,7 +90,6 @@ func (s *serve) until(ctx context.Context, e *env) error {
 		return fmt.Errorf("-listen: %w", err)
 	}
 	port := fmt.Sprint(listener.Addr().(*net.TCPAddr).Port)
-	token := console.NewToken()
 	settings := console.Settings{
 		Stores: stores, Token: token, Hosts: hostsOf(host, port, s.Name != ""),
 		Secure: s.Cert != "", ShowSecrets: s.ShowSecrets,
@@ -94,8 +101,7 @@ func (s *serve) until(ctx context.Context, e *env) error {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	page := url.URL{Scheme: "http", Host: net.JoinHostPort(host, port), Path: "/",
-		RawQuery: url.Values{"token": {token}}.Encode()}
+	page := url.URL{Scheme: "http", Host: net.JoinHostPort(host, port), Path: "/", RawQuery: query}
 	if s.Cert != "" {
 		page.Scheme = "https"
 	}
@@ -105,6 +111,25 @@ func (s *serve) until(ctx context.Context, e *env) error {
 	}
 	return s.serve(ctx, listener, c)
 }
+
+// token returns the token, and the query of the address to open, which has none that was given.
+func (s *serve) token() (token, query string, err error) {
+	if s.Token == "" {
+		token = console.NewToken()
+		return token, url.Values{"token": {token}}.Encode(), nil
+	}
+	text, err := readPlaced("-token", s.Token)
+	if err != nil {
+		return "", "", err
+	}
+	if token = strings.TrimSpace(string(text)); !isToken.MatchString(token) {
+		return "", "", misused("-token %s: it is no token: write 16 or more letters, digits, - and _", s.Token)
+	}
+	return token, "", nil
+}
+
+// isToken matches what cookies and addresses can have as it is.
+var isToken = regexp.MustCompile(`^[A-Za-z0-9_-]{16,}$`)
 
 // patience is how long the server waits for the body of a request, and for each text that it writes to be
 // taken.

@@ -92,14 +92,35 @@ func TestServeShowsTheLimitsOfADatabase(t *testing.T) {
 	assert.Equal(t, http.StatusNotFound, status, "a folder has none")
 }
 
+// A token of one's own is no part of what is printed, which logs keep, and is the same after the next start.
+func TestServeWithATokenThatStays(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "token")
+	require.NoError(t, os.WriteFile(file, []byte("0123456789_abc-DEF\n"), 0o600))
+	line := servedLine(t, file, nil, t.TempDir())
+	require.Regexp(t, `^http://127\.0\.0\.1:[0-9]+/\n$`, line)
+	status, _ := get(t, strings.TrimSpace(line)+"?token=0123456789_abc-DEF")
+	assert.Equal(t, http.StatusOK, status)
+	status, _ = get(t, strings.TrimSpace(line))
+	assert.Equal(t, http.StatusForbidden, status)
+}
+
 // served serves the console of stores until the test ends, and returns its address and the token as a query.
 func served(t *testing.T, keys []sealed.Sealer, names ...string) (home, token string) {
+	t.Helper()
+	line := servedLine(t, "", keys, names...)
+	require.Regexp(t, `^http://127\.0\.0\.1:[0-9]+/\?token=[A-Z2-7]{26}\n$`, line)
+	home, token, _ = strings.Cut(strings.TrimSpace(line), "?")
+	return home, token
+}
+
+// servedLine serves the console with the token in a file, or a new one, and returns the line that it prints.
+func servedLine(t *testing.T, file string, keys []sealed.Sealer, names ...string) string {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	out, w := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		s := &serve{Listen: "127.0.0.1:0", stores: stores{names: names}}
+		s := &serve{Listen: "127.0.0.1:0", Token: file, stores: stores{names: names}}
 		e := &env{out: bufio.NewWriter(w), err: io.Discard, keys: keys}
 		ended <- errors.Join(s.until(ctx, e), e.closeDatabases())
 	}()
@@ -109,9 +130,7 @@ func served(t *testing.T, keys []sealed.Sealer, names ...string) (home, token st
 	})
 	line, err := bufio.NewReader(out).ReadString('\n')
 	require.NoError(t, err)
-	require.Regexp(t, `^http://127\.0\.0\.1:[0-9]+/\?token=[A-Z2-7]{26}\n$`, line)
-	home, token, _ = strings.Cut(strings.TrimSpace(line), "?")
-	return home, token
+	return line
 }
 
 // get returns the status and the body of a page.

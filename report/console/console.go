@@ -25,8 +25,8 @@ type Settings struct {
 	Stores []Named
 	// Limits is a limiter of this process whose scopes are shown; nil for none.
 	Limits Limits
-	// Token locks the console: every path needs it, as the query "token" or as the cookie that takes its
-	// place. Empty leaves the lock to the server that the console is mounted in.
+	// Token locks the console: every path needs it, as the query "token", as the cookie that takes its place, or
+	// as the header "Authorization: Bearer TOKEN". Empty leaves the lock to the server that the console is mounted in.
 	Token string
 	// Hosts are the only values of the header Host that are answered, so that no name of another site leads
 	// here. Empty answers all.
@@ -181,6 +181,9 @@ func (c *Console) isAllowed(r *http.Request) bool {
 	}
 	if given := r.URL.Query().Get(tokenParam); given != "" {
 		return c.isToken(given)
+	}
+	if given, is := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); is && c.isToken(given) {
+		return true // else it may be that of a proxy in front
 	}
 	// Other servers of the same host may have set cookies of the same name, which come first.
 	return slices.ContainsFunc(r.CookiesNamed(cookieName(r)), func(k *http.Cookie) bool { return c.isToken(k.Value) })

@@ -216,6 +216,20 @@ func TestCookiesAreSecureBehindTLS(t *testing.T) {
 	assert.True(t, r.Cookies()[0].Secure)
 }
 
+// A script need not put the token into an address, which servers write into logs. A proxy may have a token of its own.
+func TestTheTokenInAHeader(t *testing.T) {
+	c := open(t, folder(t))
+	bearer := func(value string) func(*http.Request) {
+		return func(r *http.Request) { r.Header.Set("Authorization", value) }
+	}
+	without := func(r *http.Request) { r.Header.Del("Cookie") }
+	assert.Equal(t, http.StatusOK, ask(t, c, "GET", "/api/sessions", without, bearer("Bearer "+token)).StatusCode)
+	assert.Equal(t, http.StatusForbidden, ask(t, c, "GET", "/api/sessions", without, bearer("Bearer "+token+"x")).StatusCode)
+	assert.Equal(t, http.StatusForbidden, ask(t, c, "GET", "/api/sessions", without, bearer("Basic "+token)).StatusCode)
+	assert.Equal(t, http.StatusOK, ask(t, c, "GET", "/", bearer("Bearer of a proxy")).StatusCode)
+	assert.Equal(t, http.StatusForbidden, ask(t, c, "POST", "/answer", without, bearer("Bearer "+token), func(r *http.Request) { r.Header.Set("Origin", "http://evil.example") }).StatusCode)
+}
+
 // Tokens are not taken for money: what a run without prices took says so.
 func TestTokensAreSaidWhereThereIsNoPrice(t *testing.T) {
 	page := body(t, ask(t, open(t, folder(t)), "GET", "/"))
