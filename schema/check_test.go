@@ -379,3 +379,38 @@ func TestLookaheadsAtTheStartOfAPatternHold(t *testing.T) {
 			"right after ^ at its start, no back-references, and repeats at most 1,000 times", pattern)
 	}
 }
+
+// Of several alternatives for an object that one is meant which knows the members that were sent: a wrong value
+// of one of them does not speak for alternatives that have no such member.
+func TestTheAlternativeThatKnowsTheMembersIsMeant(t *testing.T) {
+	filters := func(closed string) *schema.Schema {
+		return compile(t, `{"$ref":"#/$defs/filter","$defs":{"filter":{"anyOf":[
+			{"type":"object","properties":{"and":{"type":"array","items":{"$ref":"#/$defs/filter"}}},"required":["and"]`+closed+`},
+			{"type":"object","properties":{"not":{"$ref":"#/$defs/filter"}},"required":["not"]`+closed+`},
+			{"type":"object","properties":{"field":{"type":"string"},"op":{"enum":["eq","gt"]},"value":{"type":["string","number"]}},
+				"required":["field","op","value"]`+closed+`}]}}}`)
+	}
+	for _, closed := range []string{"", `,"additionalProperties":false`} {
+		check := func(doc string) []string { return told(filters(closed).Check([]byte(doc))) }
+		assert.Equal(t, []string{`op: expected one of "eq", "gt", got string`}, check(`{"field":"a","op":"like","value":"x"}`), closed)
+		assert.Equal(t, []string{
+			`and/0/not/op: required, expected one of "eq", "gt"`, `and/0/not/value: required, expected string or number`,
+		}, check(`{"and":[{"not":{"field":"a"}}]}`), closed)
+	}
+	mark := compile(t, `{"anyOf":[{"enum":["bar","line"]},{"type":"object","properties":{"type":{"enum":["bar","line"]},"size":{"type":"integer"}},
+		"required":["type"]}]}`)
+	assert.Equal(t, []string{`size: expected integer, got string`, `type: expected one of "bar", "line", got string`},
+		told(mark.Check([]byte(`{"type":"pie","size":"big"}`))), "a list of strings is for no object")
+	assert.Equal(t, []string{`(whole): expected one of "bar", "line" or object (members: size, type), got string`}, told(mark.Check([]byte(`"pie"`))))
+}
+
+// Of alternatives that each require a member of their own, several fit where several of these were sent.
+func TestWhereSeveralAlternativesFitTheMembersThatTellThemApartAreNamed(t *testing.T) {
+	parent := compile(t, `{"oneOf":[
+		{"type":"object","properties":{"type":{"type":"string"},"page_id":{"type":"string"}},"required":["type","page_id"]},
+		{"type":"object","properties":{"type":{"type":"string"},"database_id":{"type":"string"}},"required":["type","database_id"]}]}`)
+	assert.Equal(t, []string{"(whole): expected only one of the members page_id, database_id, got object"},
+		told(parent.Check([]byte(`{"type":"x","page_id":"a","database_id":"b"}`))))
+	number := compile(t, `{"oneOf":[{"type":"integer"},{"type":"number","required":["a"]},{"required":["b"]}]}`)
+	assert.Equal(t, []string{"(whole): expected a value that fits exactly one of the alternatives, got integer"}, told(number.Check([]byte(`1`))))
+}

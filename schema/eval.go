@@ -311,7 +311,7 @@ func (f *collector) alternatives(rule string, list []*node, tag *tag) {
 	case fitting == 0:
 		f.failed = true
 		f.weighs(len(f.failures) - from)
-		f.failures = append(f.failures, f.reduce(rule, split(f.since(from), ends))...)
+		f.failures = append(f.failures, f.reduce(rule, list, split(f.since(from), ends))...)
 	case fitting > 1 && rule == "oneOf":
 		f.failed = true
 		f.failures = f.failures[:from]

@@ -254,17 +254,24 @@ func constraints(node map[string]any) (all []string) {
 	return all
 }
 
-// onlyOne says which members may not stand together, where alternatives differ in those that they require.
+// onlyOne says which members may not stand together, where each alternative requires one that no other requires.
 func onlyOne(v any) string {
 	list, _ := v.([]any)
+	requiring := map[string]int{}
+	for _, sub := range list {
+		at, _ := sub.(map[string]any)
+		for _, name := range stringsOf(at["required"]) {
+			requiring[name]++
+		}
+	}
 	var all []string
 	for _, sub := range list {
 		at, _ := sub.(map[string]any)
-		names := demandedAlone(at)
-		if len(names) != 1 {
+		own := slices.DeleteFunc(stringsOf(at["required"]), func(name string) bool { return requiring[name] > 1 })
+		if len(own) != 1 {
 			return fitsExactlyOne
 		}
-		all = append(all, names[0])
+		all = append(all, own[0])
 	}
 	return "only one of the members " + bounded(all, nameOf)
 }

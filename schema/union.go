@@ -13,8 +13,8 @@ import (
 //
 //   - Alternatives that nothing fits are left out, where there are others.
 //   - If each alternative has one issue, at this very place, they are joined: "string or null".
-//   - Alternatives for another kind of value, or for another constant, are set aside. If one alternative is
-//     left, its issues are the answer.
+//   - Alternatives for another kind of value, or for another constant, are set aside, and so are those that do
+//     not know the members that were sent as others do. If one alternative is left, its issues are the answer.
 //   - If each alternative only lacks members, the missing members are listed by alternative.
 //   - Otherwise the nearest alternative is explained: no wrong constants, then fewest issues right here, then
 //     one whose members are there, then fewest in all, then deepest, then first. One more issue says that
@@ -23,33 +23,37 @@ import (
 //   - Where very many failures were compared for a reply, that there are alternatives is all that is said.
 //
 // Objects that a tag tells apart do not come here, unless some may lack it.
-func (f *collector) reduce(rule string, all [][]failure) []failure {
-	total := len(all)
-	for n := range all {
-		all[n] = inOrder(all[n])
-		total += len(all[n])
+func (f *collector) reduce(rule string, list []*node, all [][]failure) []failure {
+	branches, total := make([]branch, len(list)), len(list)
+	for n := range list {
+		branches[n] = branch{of: list[n], all: inOrder(all[n])}
+		total += len(branches[n].all)
 	}
 	if !f.spend(2 * total) {
 		return nil // all that is told is that the budget is spent
 	}
-	isNone := func(list []failure) bool { return len(list) == 1 && list[0].rule == "false" && list[0].isOf(f.v) }
-	if some := slices.DeleteFunc(slices.Clone(all), isNone); len(some) > 0 && len(some) < len(all) {
-		all = some
+	isNone := func(b branch) bool { return len(b.all) == 1 && b.all[0].rule == "false" && b.all[0].isOf(f.v) }
+	if some := slices.DeleteFunc(slices.Clone(branches), isNone); len(some) > 0 {
+		branches = some
 	}
-	if isJoined(all, f.v) {
-		return []failure{joined(rule, slices.Concat(all...))}
+	if isJoined(branches, f.v) {
+		var together []failure
+		for _, b := range branches {
+			together = append(together, b.all...)
+		}
+		return []failure{joined(rule, together)}
 	}
-	meant := near(all, f.v)
-	if len(meant) == 1 {
+	meant := near(branches, f.v)
+	if !f.spend(len(meant) * (len(meant) + maxWeighedMembers) / patternSteps) {
+		return nil
+	}
+	if meant = knowing(meant, f.v); len(meant) == 1 {
 		return meant[0].all
 	}
-	whole := f.noneOf(rule, len(all))
+	whole := f.noneOf(rule, len(branches))
 	if said := lacking(meant, f.v); said != "" {
 		whole.said, whole.others = said, false
 		return []failure{*whole}
-	}
-	if !f.spend(len(meant) * len(meant) / patternSteps) {
-		return nil
 	}
 	best, settled := nearest(meant)
 	if settled {
@@ -90,7 +94,7 @@ func (f *collector) ofOne(rule string, list []*node, only *node) {
 			all[i] = []failure{{at: n, value: f.v, rule: "type"}}
 		}
 	}
-	f.failures = append(f.failures, f.reduce(rule, all)...)
+	f.failures = append(f.failures, f.reduce(rule, list, all)...)
 }
 
 // noneOf says no more than that a value fits none of so many alternatives.
@@ -114,8 +118,8 @@ func (f *failure) depth(from value) int {
 }
 
 // isJoined reports whether branches each fail by one thing, at the value itself.
-func isJoined(branches [][]failure, v value) bool {
-	return !slices.ContainsFunc(branches, func(b []failure) bool { return len(b) != 1 || !b[0].isOf(v) })
+func isJoined(branches []branch, v value) bool {
+	return !slices.ContainsFunc(branches, func(b branch) bool { return len(b.all) != 1 || !b.all[0].isOf(v) })
 }
 
 // joined is one failure of several at one place, which refuse the alternatives of a rule.
@@ -147,29 +151,33 @@ func isForeign(rule string) bool { return rule == "type" || rule == "const" }
 
 // branch is what is wrong with a value by an alternative.
 type branch struct {
+	of        *node
 	all       []failure
 	right     int  // how many lie right at the value, which tells whether the alternative was meant
 	constants int  // how many of these are wrong constants: a tag tells which alternative was meant
 	depth     int  // of the deepest
 	hasShape  bool // the value has the members that the alternative is known by, and is not wrong as a whole
+	// strange is how much of an object says that another alternative is meant: members that this one does not
+	// know and another one does, and wrong constants in members that others know too. A constant weighs more.
+	strange int
 }
 
 // near are the branches that are not for another kind of value altogether. There are some, for those that are
 // have one issue each, and would be joined.
-func near(all [][]failure, v value) (near []branch) {
-	for _, list := range all {
-		if len(list) == 1 && list[0].isOf(v) && isForeign(list[0].rule) {
+func near(branches []branch, v value) (near []branch) {
+	for _, b := range branches {
+		if len(b.all) == 1 && b.all[0].isOf(v) && b.all[0].isForeign() {
 			continue
 		}
-		b := branch{all: list, hasShape: true}
-		for _, f := range list {
+		b.hasShape = true
+		for _, f := range b.all {
 			depth := f.depth(v)
 			b.depth = max(b.depth, depth)
 			if depth > 1 || depth == 1 && f.others {
 				continue
 			}
 			b.right++
-			if f.rule == "const" || f.rule == "enum" {
+			if f.isConstant() {
 				b.constants++
 			}
 			b.hasShape = b.hasShape && depth > 0 && !slices.Contains(shape, f.rule)
@@ -177,6 +185,56 @@ func near(all [][]failure, v value) (near []branch) {
 		near = append(near, b)
 	}
 	return near
+}
+
+func (f *failure) isConstant() bool { return f.rule == "const" || f.rule == "enum" }
+
+// isForeign reports whether a failure refuses another kind of value altogether, or another constant.
+func (f *failure) isForeign() bool {
+	kinds := f.value.kind
+	if kinds&(kindInteger|kindNumber) != 0 {
+		kinds = kindInteger | kindNumber
+	}
+	return isForeign(f.rule) || f.rule == "enum" && f.joined == nil && f.at.listed&kinds == 0
+}
+
+// How many members of an object, and how many alternatives for it, are looked at to find which one was meant.
+const (
+	maxWeighedMembers  = 32
+	maxWeighedBranches = 64
+)
+
+// knowing are the branches for which least is strange in an object.
+func knowing(near []branch, v value) []branch {
+	if v.kind != kindObject || len(near) < 2 || len(near) > maxWeighedBranches {
+		return near
+	}
+	within, knows := make([][]*node, len(near)), make([]bool, len(near))
+	for i, b := range near {
+		within[i] = inPlace(b.of)
+	}
+	for m, n := v.first(), 0; m.isThere() && n < maxWeighedMembers; m, n = m.sibling(), n+1 {
+		count := 0
+		for i := range near {
+			if knows[i] = forChild(within[i], m.name()) != nil; knows[i] {
+				count++
+			}
+		}
+		for i := range near {
+			if !knows[i] && count > 0 {
+				near[i].strange++
+			} else if count > 1 && near[i].hasConstantFor(m) {
+				near[i].strange += maxWeighedMembers
+			}
+		}
+	}
+	least := slices.MinFunc(near, func(a, b branch) int { return cmp.Compare(a.strange, b.strange) }).strange
+	return slices.DeleteFunc(near, func(b branch) bool { return b.strange > least })
+}
+
+// hasConstantFor reports whether a branch wants a member to be another constant.
+func (b *branch) hasConstantFor(m value) bool {
+	return slices.ContainsFunc(b.all, func(f failure) bool { return f.isConstant() && f.isOf(m) })
 }
 
 // nearest is the branch that is nearest to a value, of at least two. It is settled where the value right at
