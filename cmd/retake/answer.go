@@ -73,7 +73,7 @@ func (t *recipient) take(args []string, more int, want string) ([]string, error)
 
 // put opens the store and speaks to the session. A refusal of what is said is the answer no.
 func (t *recipient) put(e *env, say func(context.Context, inbox.Store) error) error {
-	store, err := e.openInbox(t.Store, false)
+	store, err := e.openInbox(t.Store, toWrite)
 	if err == nil {
 		err = say(context.Background(), store)
 	}

@@ -2,9 +2,7 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/retake-go/retake/extract"
@@ -63,18 +61,6 @@ type check struct {
 	Tool   string `flag:"tool TOOL.json" help:"check replies against the tools of TOOL.json"`
 	Corpus string `flag:"corpus FILE" help:"check all replies of FILE"`
 	Cut    share  `flag:"cut SHARE" help:"keep only this SHARE of each text, above 0 and at most 1"`
-}
-
-// share is the value of -cut.
-type share float64
-
-// Set reads a share.
-func (s *share) Set(text string) error {
-	given, err := strconv.ParseFloat(text, 64)
-	if *s = share(given); err != nil || !(given > 0 && given <= 1) {
-		return errors.New("give a share above 0 and at most 1, such as 0.8")
-	}
-	return nil
 }
 
 func (c *check) run(e *env) error {

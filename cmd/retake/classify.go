@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -44,18 +43,6 @@ type classify struct {
 	Now      moment     `flag:"now T" help:"the time T at which the response came: 2030-01-02T15:04:05Z, or seconds since the epoch"`
 	Status   httpStatus `flag:"status N" help:"the HTTP status N that the error came with"`
 	Provider string     `flag:"provider NAME" help:"whose error it is: a NAME such as groq"`
-}
-
-// httpStatus is the value of -status.
-type httpStatus int
-
-// Set reads a status.
-func (s *httpStatus) Set(text string) error {
-	n, err := strconv.Atoi(text)
-	if *s = httpStatus(n); err != nil || n < 100 || n > 999 {
-		return errors.New("give a status of three digits, such as 429")
-	}
-	return nil
 }
 
 func (c *classify) run(e *env) error {

@@ -71,7 +71,7 @@ func (c *compact) one(e *env, p place, key []byte) error {
 // storeOf opens the store of a journal, and returns the session's id, too.
 func (e *env) storeOf(p place) (store inbox.Store, session string, err error) {
 	if store, session = journal.Dir(filepath.Dir(p.path)), p.session; session != "" {
-		store, err = e.database(p.path, false)
+		store, err = e.database(p.path, toWrite)
 	} else if session, err = e.sessionOf(p.path); err == nil {
 		if want := journal.FileName(session); want != filepath.Base(p.path) {
 			err = fmt.Errorf("it is the journal of session %q, whose file is called %s: give it that name",

@@ -54,12 +54,21 @@ func (d databases) Scopes() (all []limiter.Status) {
 	return all
 }
 
-// openDatabase opens a database, or for reading alone.
-func openDatabase(name string, toRead bool) (db, error) {
+// access says what a database is opened for.
+type access bool
+
+// What a database is opened for. Opening one for reading makes no tables in it.
+const (
+	toRead  access = false
+	toWrite access = true
+)
+
+// openDatabase opens a database that is there.
+func openDatabase(name string, to access) (db, error) {
 	ctx := context.Background()
 	if !isAddress(name) {
 		store, err := sqlite.OpenWith(ctx, name, sqlite.Settings{ReadOnly: true}) // it makes no tables
-		if err == nil && !toRead {
+		if err == nil && to == toWrite {
 			if err = store.Close(); err == nil {
 				store, err = sqlite.Open(ctx, name)
 			}
@@ -74,7 +83,7 @@ func openDatabase(name string, toRead bool) (db, error) {
 		return nil, err
 	}
 	store, err := postgres.New(ctx, pool, postgres.Settings{ReadOnly: true}) // it makes no tables
-	if err == nil && !toRead {
+	if err == nil && to == toWrite {
 		store, err = postgres.New(ctx, pool, postgres.Settings{})
 	}
 	if err != nil {
@@ -139,19 +148,19 @@ func isSame(name, other string) bool {
 	return name == other || err == nil && missing == nil && os.SameFile(one, two)
 }
 
-// opened names a database, and says how it was opened.
+// opened names a database, and says what it was opened for.
 type opened struct {
-	name   string
-	toRead bool
+	name string
+	to   access
 }
 
-// database opens a database, once for each way. It stays open until the end.
-func (e *env) database(name string, toRead bool) (store db, err error) {
-	way := opened{name, toRead}
+// database opens a database, once for each access. It stays open until the end.
+func (e *env) database(name string, to access) (store db, err error) {
+	way := opened{name, to}
 	if store = e.databases[way]; store != nil {
 		return store, nil
 	}
-	if store, err = openDatabase(name, toRead); err != nil {
+	if store, err = openDatabase(name, to); err != nil {
 		return nil, err
 	}
 	if e.databases == nil {
@@ -170,11 +179,11 @@ func (e *env) closeDatabases() (err error) {
 }
 
 // openInbox opens a store with the words for its runs.
-func (e *env) openInbox(name string, toRead bool) (inbox.Store, error) {
+func (e *env) openInbox(name string, to access) (inbox.Store, error) {
 	if !isDatabase(name) {
 		return e.sealing(journal.Dir(name))
 	}
-	store, err := e.database(name, toRead)
+	store, err := e.database(name, to)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s cannot be opened", shown(name)), err)
 	}

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
-	"strconv"
 	"strings"
 	"time"
 
@@ -51,31 +49,6 @@ type delays struct {
 	Seed     string   `flag:"seed S" help:"draw the jitter from the seed S; without it, show the waits before jitter"`
 	Attempts attempts `flag:"attempts N" help:"as if the policy allowed N attempts"`
 }
-
-// attempts is the value of -attempts.
-type attempts int
-
-// Set reads a number of attempts.
-func (a *attempts) Set(text string) error { return countInto(a, text, maxDelays+1) }
-
-// count is the value of a flag that counts.
-type count int
-
-// Set reads a count.
-func (c *count) Set(text string) error { return countInto(c, text, math.MaxInt32) }
-
-// countInto reads a whole number of at least 1.
-func countInto[N ~int](to *N, text string, limit int) error {
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > limit {
-		return fmt.Errorf("give a whole number from 1 to %d", limit)
-	}
-	*to = N(n)
-	return nil
-}
-
-// maxDelays is the most waits that are shown.
-const maxDelays = 10_000
 
 // schedule is the answer as JSON.
 type schedule struct {

@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/textproto"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/retake-go/retake/internal/httphint"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/ratelimit"
 )
@@ -43,20 +41,6 @@ type limits struct {
 	texts
 	Now      moment `flag:"now T" help:"the time T at which the response came: 2030-01-02T15:04:05Z, or seconds since the epoch"`
 	Provider string `flag:"provider NAME" help:"whose headers they are: a NAME such as groq"`
-}
-
-// moment is the value of -now.
-type moment struct{ time.Time }
-
-// Set reads a time.
-func (m *moment) Set(text string) (err error) {
-	if m.Time, err = time.Parse(time.RFC3339, text); err == nil {
-		return nil
-	}
-	if m.Time, err = httphint.Epoch(text); err == nil {
-		return nil
-	}
-	return errors.New("give a time such as 2030-01-02T15:04:05Z, or seconds since the epoch")
 }
 
 func (l *limits) run(e *env) error {
@@ -102,45 +86,6 @@ func (l *limits) tell(e *env, name string, state ratelimit.State) error {
 	state.Windows = append([]ratelimit.Window{}, state.Windows...)
 	state.Ignored = append([]ratelimit.Ignored{}, state.Ignored...)
 	return l.answer(e, name, state, func() { writeLimits(e, state) })
-}
-
-// splitResponse splits a response into its headers and the body after an empty line. A text that begins as
-// JSON is a body without headers. It also returns the numbers of lines that are no headers.
-func splitResponse(text []byte) (headers map[string][]string, body []byte, strange []int) {
-	if begin := bytes.TrimSpace(text); len(begin) > 0 && (begin[0] == '{' || begin[0] == '[') {
-		return nil, begin, nil
-	}
-	headers = map[string][]string{}
-	for n := 1; len(text) > 0; n++ {
-		var raw []byte
-		raw, text, _ = bytes.Cut(text, []byte("\n"))
-		line := textproto.TrimString(string(raw))
-		name, value, found := strings.Cut(line, ":")
-		switch name = textproto.TrimString(name); {
-		case line == "" && len(headers) > 0:
-			return headers, text, strange
-		case line == "" || strings.HasPrefix(line, "HTTP/"):
-		case !found || name == "":
-			strange = append(strange, n)
-		default:
-			headers[name] = append(headers[name], textproto.TrimString(value))
-		}
-	}
-	return headers, nil, strange
-}
-
-// responseTime is the time of a response: as given, or else from its Date header, or else zero.
-func responseTime(given time.Time, headers map[string][]string) time.Time {
-	if !given.IsZero() {
-		return given
-	}
-	for name, values := range headers {
-		if strings.EqualFold(name, "date") && len(values) == 1 {
-			at, _ := httphint.Date(values[0])
-			return at
-		}
-	}
-	return time.Time{}
 }
 
 func writeLimits(e *env, s ratelimit.State) {

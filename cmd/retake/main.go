@@ -173,18 +173,18 @@ func parse(fs *flag.FlagSet, args []string) (rest []string, err error) {
 		}
 		after := fs.Args()
 		if len(after) == 0 {
-			return rest, empty(fs, rest)
+			return rest, refuseEmpty(fs, rest)
 		}
 		if ended := len(args) > len(after) && args[len(args)-len(after)-1] == "--"; ended {
 			rest = append(rest, after...)
-			return rest, empty(fs, rest)
+			return rest, refuseEmpty(fs, rest)
 		}
 		rest, args = append(rest, after[0]), after[1:]
 	}
 }
 
-// empty refuses empty names: a script leaves them by a variable that is not set. Only a seed may be empty.
-func empty(fs *flag.FlagSet, rest []string) (err error) {
+// refuseEmpty refuses empty names: a script leaves them by a variable that is not set. Only a seed may be empty.
+func refuseEmpty(fs *flag.FlagSet, rest []string) (err error) {
 	if slices.Contains(rest, "") {
 		return errors.New("an argument is empty: give a name, or leave it out")
 	}

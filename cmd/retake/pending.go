@@ -30,41 +30,49 @@ a question without a deadline has none.`,
 type pending struct {
 	jsonAnswer
 	stores
+	list []pendingQuestion
+	// bad counts the sessions that cannot be read, and listed says that some store could not list all.
+	bad    int
+	listed error
 }
 
 func (p *pending) run(e *env) error {
-	list, bad, listed := []pendingQuestion{}, int64(0), error(nil)
 	for _, name := range p.names {
-		store, err := e.openInbox(name, true)
+		store, err := e.openInbox(name, toRead)
 		if err != nil {
 			return err
 		}
-		for q, err := range inbox.Pending(context.Background(), store, time.Now()) {
-			switch {
-			case err != nil:
-				if q.Session != "" {
-					bad++
-				} else {
-					listed = errors.New("not all sessions could be listed")
-				}
-				fmt.Fprintf(e.err, "%s: %v\n", title(sessionIn(name, q.Session)), err)
-			case q.Answer != nil:
-			case p.JSON:
-				list = append(list, pendingOf(&q))
-			default:
-				e.printf("%s  %s  %s\n", plain(q.Session), plain(q.Call), plain(asked(&q)))
-			}
-		}
+		p.ofStore(e, name, store)
 	}
 	if p.JSON {
-		if err := e.json(map[string]any{"pending": list}); err != nil {
+		if err := e.json(map[string]any{"pending": append([]pendingQuestion{}, p.list...)}); err != nil {
 			return err
 		}
 	}
-	if bad > 0 {
-		listed = errors.Join(listed, fmt.Errorf("%s cannot be read", several.Of(bad, "session")))
+	if p.bad > 0 {
+		return errors.Join(p.listed, fmt.Errorf("%s cannot be read", several.Of(p.bad, "session")))
 	}
-	return listed
+	return p.listed
+}
+
+// ofStore lists the questions of a store, and tells what cannot be read.
+func (p *pending) ofStore(e *env, name string, store inbox.Store) {
+	for q, err := range inbox.Pending(context.Background(), store, time.Now()) {
+		switch {
+		case err != nil:
+			if q.Session != "" {
+				p.bad++
+			} else {
+				p.listed = errors.New("not all sessions could be listed")
+			}
+			fmt.Fprintf(e.err, "%s: %v\n", title(sessionIn(name, q.Session)), err)
+		case q.Answer != nil:
+		case p.JSON:
+			p.list = append(p.list, pendingOf(&q))
+		default:
+			e.printf("%s  %s  %s\n", plain(q.Session), plain(q.Call), plain(asked(&q)))
+		}
+	}
 }
 
 // pendingQuestion is a question as -json tells it: its deadline is null if it has none.

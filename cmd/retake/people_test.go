@@ -43,7 +43,7 @@ func init() {
 
 // payAnn runs the agent. Its model asks to pay until it is told how that went.
 func payAnn(name string) error {
-	inboxes, err := (&env{}).openInbox(name, false)
+	inboxes, err := (&env{}).openInbox(name, toWrite)
 	store := journal.Store(inboxes)
 	if keys := os.Getenv(sealKeysVar); err == nil && keys != "" {
 		var with []sealed.Sealer

@@ -141,7 +141,7 @@ func sessionsIn(folder string) (ids []string) {
 
 // sessionsOf lists the sessions of a database; there is at least one.
 func sessionsOf(path string) ([]string, error) {
-	store, err := openDatabase(path, true)
+	store, err := openDatabase(path, toRead)
 	if err != nil {
 		return nil, unreadableDatabase(path, err)
 	}
@@ -209,7 +209,7 @@ func (e *env) openStored(p place) (io.ReadCloser, error) {
 		}
 		return f, nil
 	}
-	store, err := e.database(p.path, true)
+	store, err := e.database(p.path, toRead)
 	in := &stored{store: store, session: p.session}
 	if err == nil {
 		in.ReadCloser, err = store.Peek(context.Background(), p.session)
@@ -325,3 +325,12 @@ func title(p place) string {
 
 // at names a line of an input, as FILE:LINE.
 func (p place) at(line int64) string { return fmt.Sprintf("%s:%d", p, line) }
+
+// sessionIn is the place of a session in a folder or a database; without a session that of the store. It
+// opens no file: see [isDatabase].
+func sessionIn(store, session string) place {
+	if folder, _ := isFolder(store); session == "" || !folder {
+		return place{store, session}
+	}
+	return place{path: filepath.Join(store, journal.FileName(session))}
+}

@@ -26,7 +26,7 @@ func TestADatabaseThatDoesNotAnswerIsTold(t *testing.T) {
 	connectWithin = 50 * time.Millisecond
 	told := make(chan error, 1)
 	go func() {
-		_, err := openDatabase("postgres://u:swordfish@"+silent.Addr().String()+"/runs", true)
+		_, err := openDatabase("postgres://u:swordfish@"+silent.Addr().String()+"/runs", toRead)
 		told <- err
 	}()
 	select {
@@ -47,7 +47,7 @@ func TestAPostgresDatabaseIsAStore(t *testing.T) {
 	require.NoError(t, err)
 	defer server.Close()
 	url := server.URL("password", "swordfish")
-	_, err = openDatabase(url, false)
+	_, err = openDatabase(url, toWrite)
 	require.ErrorContains(t, err, "no tables of a store", "the command makes none")
 
 	pool, err := pgxpool.New(t.Context(), url)

@@ -8,9 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -44,25 +42,6 @@ type prune struct {
 	Hashes              string `flag:"hashes FILE" help:"append the id and the hash of what is deleted to FILE"`
 	DryRun              bool   `flag:"dry-run" help:"say what would be deleted, and delete nothing"`
 	deleted, kept, size int64
-}
-
-// age is a length of time as the value of a flag.
-type age time.Duration
-
-// Set reads a length of time, in days and weeks too.
-func (a *age) Set(text string) error {
-	for unit, hours := range map[string]int64{"d": 24, "w": 7 * 24} {
-		number, found := strings.CutSuffix(text, unit)
-		if n, err := strconv.ParseInt(number, 10, 32); found && err == nil && n >= 0 && n <= 36500 {
-			*a = age(time.Duration(n*hours) * time.Hour)
-			return nil
-		}
-	}
-	d, err := time.ParseDuration(text)
-	if *a = age(d); err != nil || d < 0 {
-		return errors.New("give a number with a unit, such as 12h, 30d or 8w")
-	}
-	return nil
 }
 
 func (p *prune) take(args []string) error {
@@ -157,18 +136,9 @@ func endOfHashes(path string) (last string, err error) {
 	}
 }
 
-// sessionIn is the place of a session in a folder or a database; without a session that of the store. It
-// opens no file: see [isDatabase].
-func sessionIn(store, session string) place {
-	if folder, _ := isFolder(store); session == "" || !folder {
-		return place{store, session}
-	}
-	return place{path: filepath.Join(store, journal.FileName(session))}
-}
-
 // store prunes one store.
 func (p *prune) store(e *env, name string, keep journal.Retention, hashes *os.File) error {
-	store, err := e.openInbox(name, false)
+	store, err := e.openInbox(name, toWrite)
 	if err != nil {
 		return err
 	}

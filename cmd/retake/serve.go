@@ -243,9 +243,9 @@ func (e *env) openStores(names []string) (all []console.Named, limits databases,
 	for _, name := range names {
 		var store inbox.Store = journal.Dir(name)
 		if isDatabase(name) {
-			db, err := e.database(name, false)
+			db, err := e.database(name, toWrite)
 			if err != nil {
-				db, err = e.database(name, true)
+				db, err = e.database(name, toRead)
 			}
 			if err != nil {
 				return nil, nil, unreadableDatabase(name, err)

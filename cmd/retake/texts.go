@@ -114,7 +114,7 @@ func findJournal(in io.Reader) (all io.Reader, found bool) {
 // journal uses the events of a journal. The error is errNotOK if that is all that went wrong.
 func (t *texts) journal(e *env, p place, in io.Reader, r reader) (refused error) {
 	t.journals = true
-	lines, any := journal.NewReader(in), false
+	lines, found := journal.NewReader(in), false
 	for {
 		rec, err := lines.Next()
 		if errors.Is(err, io.EOF) {
@@ -123,7 +123,7 @@ func (t *texts) journal(e *env, p place, in io.Reader, r reader) (refused error)
 		if err == nil && rec.Event != nil {
 			var used bool
 			used, err = r.event(p.at(lines.Line()), rec.Event)
-			any = any || used
+			found = found || used
 		}
 		switch {
 		case errors.Is(err, errNotOK):
@@ -132,7 +132,7 @@ func (t *texts) journal(e *env, p place, in io.Reader, r reader) (refused error)
 			return fmt.Errorf("%s: %w", p.inErrors(), err)
 		}
 	}
-	if !any {
+	if !found {
 		e.note("%s: there is no %s in this journal", p.inErrors(), r.inJournals)
 	}
 	return refused

@@ -224,19 +224,24 @@ func (t *tune) ask(e *env, all []*candidate) (bad int, err error) {
 			bad++
 			return nil
 		}
-		for n, o := range outlooks {
-			for _, r := range o.Runs {
-				w := &r.WhatIf
-				all[n].add(w.ModelCalls, r.OK, t.cost(w.Usage, w.Cost), w.Usage, w.Waited)
-				all[n].warn(r.Warnings)
-				if r.Silent != nil {
-					all[n].Unanswered++
-				}
-			}
+		for n := range outlooks {
+			t.count(all[n], &outlooks[n])
 		}
 		return nil
 	})
 	return bad, err
+}
+
+// count counts the runs of a journal as sessions of a policy.
+func (t *tune) count(c *candidate, o *journal.Outlook) {
+	for _, r := range o.Runs {
+		w := &r.WhatIf
+		c.add(w.ModelCalls, r.OK, t.cost(w.Usage, w.Cost), w.Usage, w.Waited)
+		c.warn(r.Warnings)
+		if r.Silent != nil {
+			c.Unanswered++
+		}
+	}
 }
 
 // add counts a session.
