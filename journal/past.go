@@ -23,7 +23,7 @@ func (j *Journal) Past() (*Fold, error) {
 	}
 	if j.clear == nil {
 		return nil, fmt.Errorf("%w: a run can continue only if the settings have the store of what was left out "+
-			"(redact: transcripts): give it, or use another session for new runs", ErrRedacted)
+			"(redact: transcripts): give it, or use another session for new runs, or end it with Abandon", ErrRedacted)
 	}
 	now := *j.clear.begunLast()
 	now.Notes = slices.Clone(now.Notes)

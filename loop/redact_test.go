@@ -1,6 +1,7 @@
 package loop_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -195,6 +197,43 @@ func TestARequestIsNamedInAJournalWithoutItsTexts(t *testing.T) {
 	for _, id := range []string{"r-1", "r-2"} {
 		_, err := run(id)
 		require.ErrorIs(t, err, journal.ErrRedacted, "it was answered, and is not made again")
+	}
+}
+
+// A run that a crash cut off anywhere, and whose texts are gone, is abandoned. Calls that began are in doubt,
+// and the session goes on with another run.
+func TestARedactedRunThatNobodyCanContinueIsAbandoned(t *testing.T) {
+	for name, rules := range redactions() {
+		t.Run(name, func(t *testing.T) {
+			with, dir, doubts := plainSettings, t.TempDir(), 0
+			with.Redact = rules
+			lines := strings.SplitAfter(string(tellWhole(t, with).text), "\n")
+			abandon := func() error {
+				return journal.Abandon(t.Context(), journal.Dir(dir), "order-42", rules.Key, time.Time{})
+			}
+			for n := 3; n < len(lines)-2; n++ {
+				require.NoError(t, os.WriteFile(storyFile(dir), []byte(strings.Join(lines[:n], "")), 0o600))
+				require.NoError(t, abandon(), "after line %d", n)
+				last, err := journal.Last(t.Context(), journal.Dir(dir), "order-42")
+				require.NoError(t, err)
+				require.Equal(t, policy.ReasonBroken, last.State.Outcome.Reason)
+				doubts += len(last.State.Outcome.InDoubt)
+
+				j, err := journal.Open(t.Context(), journal.Dir(dir), "order-42", with)
+				require.NoError(t, err)
+				in := loop.Input{Prompt: "Anew.", NewConversation: true}
+				r, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Say("Done.")), fixture.In(storySession(t), j), in, loop.Config{})
+				require.NoError(t, err)
+				require.Equal(t, "Done.", r.Text)
+				require.NoError(t, j.Close())
+				text, err := os.ReadFile(storyFile(dir))
+				require.NoError(t, err)
+				_, err = journal.Replay(bytes.NewReader(text), rules.Key)
+				require.NoError(t, err, "after line %d", n)
+				require.ErrorIs(t, abandon(), journal.ErrNoRun)
+			}
+			assert.Positive(t, doubts)
+		})
 	}
 }
 
