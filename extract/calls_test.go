@@ -68,6 +68,11 @@ var formCases = []struct {
 		`add {"a":"x"} function_tag`, "function_tag"},
 	{"parameter_tags_between_doubled_bars", "<｜｜DSML｜｜invoke name=\"add\"><｜｜DSML｜｜parameter name=\"a\">x</｜｜DSML｜｜parameter></｜｜DSML｜｜invoke>",
 		`add {"a":"x"} function_tag`, "function_tag"},
+	{"channel_message_without_tokens", "analysisI add.assistantcommentary to=functions.add json{\"a\": 1}", `add {"a":1} name_then_arguments`, "name_then_arguments"},
+	{"name_before_type", "The tool add json{\"a\": 1} is to=add.", ``, "name_then_arguments"},
+	{"key_and_value_tags_after_separator", "<tool_calls>\n<tool_call>add<tool_sep>\n<arg_key>a</arg_key>\n<arg_value>x</arg_value>\n</tool_call>\n" +
+		"<tool_call>play<tool_sep></tool_call>\n</tool_calls>", "add {\"a\":\"x\"} tool_tag\nplay {} tool_tag", "tool_tag"},
+	{"arguments_after_separator", "<tool_calls>add<tool_sep>{\"a\": 1}</tool_calls>", `add {"a":1} name_then_arguments`, "name_then_arguments"},
 	{"key_and_value_tags", "<tool_call>geo_lookup\n<arg_key> q </arg_key>\n<arg_value>\nx\n</arg_value>\n</tool_call><tool_call>play\n</tool_call>",
 		"geo.lookup {\"q\":\"\\nx\\n\"} tool_tag\nplay {} tool_tag", "tool_tag"},
 	{"key_and_value_tags_of_unknown_tool", "<tool_call>fly<arg_key>a</arg_key><arg_value>1</arg_value></tool_call>", `fly? {"a":"1"} tool_tag`, "tool_tag"},

@@ -71,9 +71,12 @@ func (p *parse) isCallOf(n int, tool string) bool {
 	return known && name == tool
 }
 
+// separator is what Hunyuan writes after a name.
+const separator = "<tool_sep>"
+
 // argumentLead may be between a name and its arguments: closing marks, a colon with the call's number, and a
 // label.
-var argumentLead = regexp.MustCompile("^[`*]*[ \t\r\n]*(?::[0-9]*[ \t\r\n]*)?" +
+var argumentLead = regexp.MustCompile("^[`*]*[ \t\r\n]*(?::[0-9]*[ \t\r\n]*|" + separator + "[ \t\r\n]*)?" +
 	"(?:(?:Action Input|Arguments|Parameters|Input|Args|✿ARGS✿):[ \t\r\n]*)?")
 
 // argumentsAfter is the offset of the arguments after a name that ends at pos; -1 if there are none. Between
@@ -91,6 +94,17 @@ var (
 	tokenWords = [...]string{"json", "code", "commentary json<|", "commentary"}
 	typeWords  = [...]string{"json<|", "code<|"}
 )
+
+// afterType skips the type that gpt-oss names before arguments, where a server leaves out the tokens around it.
+func afterType(text string, pos int) int {
+	pos = skipSpace(text, pos)
+	for _, word := range [...]string{"json", "code"} {
+		if strings.HasPrefix(text[pos:], word) {
+			return pos + len(word)
+		}
+	}
+	return pos
+}
 
 // skipMarks skips a few control tokens and fences, and the words beside them.
 func skipMarks(text string, pos int) int {

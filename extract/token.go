@@ -21,7 +21,11 @@ func (s *scanner) token() bool {
 		s.pos = end
 		return true
 	}
-	if args := argumentsAfter(s.text, end); args >= 0 && s.nameThenArguments(start, end, args) {
+	args := argumentsAfter(s.text, end)
+	if args < 0 && strings.HasSuffix(s.text[:start], "to=") {
+		args = argumentsAfter(s.text, afterType(s.text, end))
+	}
+	if args >= 0 && s.nameThenArguments(start, end, args) {
 		return true
 	}
 	if !s.tagNamed(start, end) && !s.nextAssigned(end) {
@@ -86,6 +90,9 @@ func (s *scanner) tagNamed(start, end int) bool {
 		return false
 	}
 	args := skipSpace(s.text, end)
+	if strings.HasPrefix(s.text[args:], separator) {
+		args = skipSpace(s.text, args+len(separator))
+	}
 	inTags := strings.HasPrefix(s.text[args:], "<arg_key>")
 	c, known := s.names.call(plainName(s.text[start:end]), start)
 	if !known && !inTags {
