@@ -397,6 +397,9 @@ func TestTheAlternativeThatKnowsTheMembersIsMeant(t *testing.T) {
 			`and/0/not/op: required, expected one of "eq", "gt"`, `and/0/not/value: required, expected string or number`,
 		}, check(`{"and":[{"not":{"field":"a"}}]}`), closed)
 	}
+	named := compile(t, `{"anyOf":[{"properties":{"tool":{"type":"string"},"args":{"type":"object"}},"required":["tool"]},
+		{"additionalProperties":{"type":"string"}}]}`)
+	assert.Equal(t, []string{"tool: required, expected string"}, told(named.Check([]byte(`{"Tool":"x","args":{}}`))), "any member is none that is known")
 	mark := compile(t, `{"anyOf":[{"enum":["bar","line"]},{"type":"object","properties":{"type":{"enum":["bar","line"]},"size":{"type":"integer"}},
 		"required":["type"]}]}`)
 	assert.Equal(t, []string{`size: expected integer, got string`, `type: expected one of "bar", "line", got string`},
@@ -411,6 +414,9 @@ func TestWhereSeveralAlternativesFitTheMembersThatTellThemApartAreNamed(t *testi
 		{"type":"object","properties":{"type":{"type":"string"},"database_id":{"type":"string"}},"required":["type","database_id"]}]}`)
 	assert.Equal(t, []string{"(whole): expected only one of the members page_id, database_id, got object"},
 		told(parent.Check([]byte(`{"type":"x","page_id":"a","database_id":"b"}`))))
+	shape := compile(t, `{"oneOf":[{"$ref":"#/$defs/circle"},{"$ref":"#/$defs/rect"}],"$defs":{
+		"circle":{"type":"object","properties":{"r":{"type":"number"}},"required":["r"]},"rect":{"type":"object","required":["w"]}}}`)
+	assert.Equal(t, []string{"(whole): expected only one of the members r, w, got object"}, told(shape.Check([]byte(`{"r":1,"w":2}`))))
 	number := compile(t, `{"oneOf":[{"type":"integer"},{"type":"number","required":["a"]},{"required":["b"]}]}`)
 	assert.Equal(t, []string{"(whole): expected a value that fits exactly one of the alternatives, got integer"}, told(number.Check([]byte(`1`))))
 }

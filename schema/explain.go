@@ -83,6 +83,8 @@ func (f *failure) says() string {
 			return n.describe()
 		case "contains", "minContains", "maxContains":
 			return n.describeContents(f.rule)
+		case "oneOf":
+			return n.onlyOne()
 		case "not":
 			said := clip(notThat(n.raw))
 			if n.types != 0 && n.types&^(kindInteger|kindNumber) == 0 {
@@ -185,6 +187,29 @@ func (n *node) describeMember(name string) string {
 		}
 	}
 	return ""
+}
+
+// onlyOne says which members may not stand together, where each alternative requires one that no other does.
+func (n *node) onlyOne() string {
+	requires, count := make([][]string, len(n.one)), map[string]int{}
+	for i, sub := range n.one {
+		for range maxSteps {
+			sub = cmp.Or(sub.target(), sub)
+		}
+		requires[i] = sub.Required
+		for _, name := range sub.Required {
+			count[name]++
+		}
+	}
+	var own []string
+	for _, names := range requires {
+		names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return count[name] > 1 })
+		if len(names) != 1 {
+			return "a value that fits exactly one of the alternatives"
+		}
+		own = append(own, names[0])
+	}
+	return "only one of the members " + bounded(own, nameOf)
 }
 
 // describedMembers says that a member is not allowed, and which members are.

@@ -63,7 +63,6 @@ var phrases = [...]phraseRow{
 	{keyword: "items", before: "no item here"},
 	{keyword: "additionalItems", value: tupleSize, of: "items"},
 	{keyword: "false", before: nothingHere},
-	{keyword: "oneOf", value: onlyOne},
 	{keyword: "$ref", before: "a schema that does not refer to itself"},
 }
 
@@ -123,8 +122,6 @@ func nameOf(name string) string {
 }
 
 const nothingHere = "nothing here"
-
-const fitsExactlyOne = "a value that fits exactly one of the alternatives"
 
 func oneOf(v any) string {
 	values, _ := v.([]any)
@@ -252,28 +249,6 @@ func constraints(node map[string]any) (all []string) {
 		all = appendNew(all, phrase(keyword, node))
 	}
 	return all
-}
-
-// onlyOne says which members may not stand together, where each alternative requires one that no other requires.
-func onlyOne(v any) string {
-	list, _ := v.([]any)
-	requiring := map[string]int{}
-	for _, sub := range list {
-		at, _ := sub.(map[string]any)
-		for _, name := range stringsOf(at["required"]) {
-			requiring[name]++
-		}
-	}
-	var all []string
-	for _, sub := range list {
-		at, _ := sub.(map[string]any)
-		own := slices.DeleteFunc(stringsOf(at["required"]), func(name string) bool { return requiring[name] > 1 })
-		if len(own) != 1 {
-			return fitsExactlyOne
-		}
-		all = append(all, own[0])
-	}
-	return "only one of the members " + bounded(all, nameOf)
 }
 
 // demandedAlone are the members a node requires that asks for nothing else of an object.

@@ -216,7 +216,8 @@ func knowing(near []branch, v value) []branch {
 	for m, n := v.first(), 0; m.isThere() && n < maxWeighedMembers; m, n = m.sibling(), n+1 {
 		count := 0
 		for i := range near {
-			if knows[i] = forChild(within[i], m.name()) != nil; knows[i] {
+			knows[i] = slices.ContainsFunc(within[i], func(n *node) bool { return n.knows(m.name()) })
+			if knows[i] {
 				count++
 			}
 		}
@@ -230,6 +231,11 @@ func knowing(near []branch, v value) []branch {
 	}
 	least := slices.MinFunc(near, func(a, b branch) int { return cmp.Compare(a.strange, b.strange) }).strange
 	return slices.DeleteFunc(near, func(b branch) bool { return b.strange > least })
+}
+
+// knows reports whether a schema describes a member of this name, and not just any other.
+func (n *node) knows(name string) bool {
+	return n.members[name] != nil || slices.ContainsFunc(n.patterns, func(p patternNode) bool { return p.MatchString(name) })
 }
 
 // hasConstantFor reports whether a branch wants a member to be another constant.
