@@ -97,21 +97,27 @@ func (r *run) stopped(e *machine.Effect) entry {
 	if r.page != nil {
 		about = told.Outcome(e.Outcome)
 	}
-	return made.says(about, told.InDoubt(e.Outcome), failedText(e.Outcome, true),
+	return made.says(about, told.InDoubt(e.Outcome), failedText(e.Outcome),
 		strings.Join(e.Outcome.Warnings, "; "))
 }
 
 // marredText says what keeps a run from having gone well although it is done; empty if nothing does.
 func marredText(o *machine.Outcome) string {
-	return joined("; ", told.InDoubt(o), failedText(o, false))
+	return joined("; ", told.InDoubt(o), failedWritesText(o))
 }
 
-// failedText names the calls that failed and are not in doubt, with those of read-only tools if reads is set;
-// empty if there are none.
-func failedText(o *machine.Outcome, reads bool) string {
-	failed := slices.DeleteFunc(slices.Clone(o.ToolFailures), func(f machine.ToolFailure) bool {
-		return f.ReadOnly && !reads || slices.ContainsFunc(o.InDoubt,
-			func(c machine.CallRef) bool { return c.Key == f.Key })
+// failedText names the calls that failed and are not in doubt; empty if there are none.
+func failedText(o *machine.Outcome) string { return failuresText(o, o.ToolFailures) }
+
+// failedWritesText is failedText without the calls of read-only tools.
+func failedWritesText(o *machine.Outcome) string {
+	reads := func(f machine.ToolFailure) bool { return f.ReadOnly }
+	return failuresText(o, slices.DeleteFunc(slices.Clone(o.ToolFailures), reads))
+}
+
+func failuresText(o *machine.Outcome, failed []machine.ToolFailure) string {
+	failed = slices.DeleteFunc(slices.Clone(failed), func(f machine.ToolFailure) bool {
+		return slices.ContainsFunc(o.InDoubt, func(c machine.CallRef) bool { return c.Key == f.Key })
 	})
 	if len(failed) == 0 {
 		return ""

@@ -73,36 +73,7 @@ func (s *section) took() string {
 // one for the rest, and one for all.
 func (r *run) costs(sections []*section) (rows []costRow) {
 	for _, s := range sections {
-		took := s.called()
-		for _, e := range s.Items {
-			all := policy.Charge{Usage: e.Usage, Cost: e.Cost}
-			if e.Decision == nil || all == (policy.Charge{}) {
-				continue
-			}
-			use := "used"
-			if e.failed() {
-				use = "lost: " + told.Words(string(e.Decision.Class))
-			}
-			add := func(row costRow, what string, took time.Duration) {
-				row.Link, row.Turn, row.What = s.ID, fmt.Sprint(s.Number), told.Brief(what, maxNames)
-				row.Use, row.Lost, row.Took = use, e.failed(), when(took > 0, short(took))
-				rows = append(rows, row)
-			}
-			for _, c := range e.inside {
-				all = less(all, c.Charge)
-				row, what := r.costRow(c.Charge), ": inside the call"
-				if agent := s.agent(c.child); agent != nil {
-					row.Page, what = agent.Link, ": all of the agent"
-				}
-				add(row, c.tool+what, c.took)
-			}
-			if all != (policy.Charge{}) {
-				row := r.costRow(all)
-				row.Model = e.model
-				add(row, e.Decision.Position.String(), took)
-				took = 0
-			}
-		}
+		rows = append(rows, r.costsOf(s)...)
 	}
 	if len(rows) == 0 {
 		return nil
@@ -121,6 +92,42 @@ func (r *run) costs(sections []*section) (rows []costRow) {
 	sum.What = "in all"
 	sum.Use = lostText(r.spent(r.totals.Wasted))
 	return append(rows, sum)
+}
+
+// costsOf has the rows of the attempts of a section. The first one has the time of the model call.
+func (r *run) costsOf(s *section) (rows []costRow) {
+	took := s.called()
+	for _, e := range s.Items {
+		all := policy.Charge{Usage: e.Usage, Cost: e.Cost}
+		if e.Decision == nil || all == (policy.Charge{}) {
+			continue
+		}
+		for _, c := range e.inside {
+			all = less(all, c.Charge)
+			row, what := r.costRow(c.Charge), ": inside the call"
+			if agent := s.agent(c.child); agent != nil {
+				row.Page, what = agent.Link, ": all of the agent"
+			}
+			rows = append(rows, row.of(s, e, c.tool+what, c.took))
+		}
+		if all != (policy.Charge{}) {
+			row := r.costRow(all)
+			row.Model = e.model
+			rows = append(rows, row.of(s, e, e.Decision.Position.String(), took))
+			took = 0
+		}
+	}
+	return rows
+}
+
+// of is a row with what it is about: a part of an attempt of a section.
+func (row costRow) of(s *section, attempt *entry, what string, took time.Duration) costRow {
+	row.Link, row.Turn, row.What = s.ID, fmt.Sprint(s.Number), told.Brief(what, maxNames)
+	row.Use, row.Lost, row.Took = "used", attempt.failed(), when(took > 0, short(took))
+	if row.Lost {
+		row.Use = "lost: " + told.Words(string(attempt.Decision.Class))
+	}
+	return row
 }
 
 // less is a charge without a part of it, as far as rows show it.
