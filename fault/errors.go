@@ -21,6 +21,9 @@ type ToolValidationError struct {
 
 // Error lists the issues on one line.
 func (e *ToolValidationError) Error() string {
+	if len(e.Issues) == 1 && e.Issues[0].Rule == RuleUnknownTool { // nothing is wrong with its arguments
+		return fmt.Sprintf("no tool %q: %s", e.Tool, e.Issues[0].Says())
+	}
 	return fmt.Sprintf("arguments of tool %q: %s", e.Tool, joinIssues(e.Issues))
 }
 

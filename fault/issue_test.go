@@ -28,3 +28,12 @@ func TestIssuesAreMadePrintable(t *testing.T) {
 	assert.Same(t, &issues[0], &fault.PrintableIssues(issues[:1])[0], "there is nothing to be done")
 	assert.Nil(t, fault.PrintableIssues([]fault.Issue{}))
 }
+
+// Nobody looks at the arguments of a call whose tool does not exist.
+func TestTheErrorOfAnUnknownToolSpeaksOfTheTool(t *testing.T) {
+	unknown := fault.Issue{Rule: fault.RuleUnknownTool, Expected: "one of book_room"}
+	assert.EqualError(t, &fault.ToolValidationError{Tool: "book", Issues: []fault.Issue{unknown}}, `no tool "book": expected one of book_room`)
+	nights := fault.Issue{Pointer: "/nights", Rule: "type", Expected: "integer", Got: fault.String}
+	assert.EqualError(t, &fault.ToolValidationError{Tool: "book", Issues: []fault.Issue{nights}},
+		`arguments of tool "book": nights: expected integer, got string`)
+}

@@ -176,11 +176,24 @@ func (c *Config) compile(o *options) (*machine.Compiled, error) {
 	if c.Output != nil && c.Output.JSON() == nil {
 		errs = append(errs, errors.New("output: has no schema: make one with schema.For or schema.Compile"))
 	}
-	errs = append(errs, c.checkVars())
+	errs = append(errs, c.checkVars(), c.checkConsult())
 	if c.MaxDepth < 0 {
 		errs = append(errs, fmt.Errorf("max_depth: %d: give 1 or more, or 0 for %d", c.MaxDepth, DefaultDepth))
 	}
 	return compiled, errors.Join(errs...)
+}
+
+// checkConsult reports classes that a policy would take for misspelt: no failure has them. Which planes they
+// may be of, the core checks.
+func (c *Config) checkConsult() error {
+	var errs []error
+	for n, class := range c.Consult {
+		err := policy.Layer{RetryableErrors: []fault.Class{class}}.Validate()
+		if wrong, found := errors.AsType[*policy.FieldError](err); found && class != "" {
+			errs = append(errs, fmt.Errorf("consult[%d]: %s", n, wrong.Problem))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // checkChoice reports what is wrong with ToolChoice. Engines that run the tools themselves do not call it,

@@ -81,9 +81,12 @@ func TestAPlannersOwnErrorIsTold(t *testing.T) {
 }
 
 func TestConsultedClassesAreOfTheTransportPlane(t *testing.T) {
-	err := loop.Config{Consult: []fault.Class{fault.RateLimit, fault.ToolValidation, ""}}.Validate()
+	err := loop.Config{Consult: []fault.Class{fault.RateLimit, fault.ToolValidation, "", "rate_limt", "llm-rate-limit", "of_my_own"}}.Validate()
 	require.ErrorContains(t, err, `consult[1]: "tool_validation" is not a class of the transport plane`)
 	require.ErrorContains(t, err, `consult[2]: ""`)
+	require.ErrorContains(t, err, `consult[3]: "rate_limt" looks like a misspelled class; write rate_limit`)
+	require.ErrorContains(t, err, `consult[4]: "llm-rate-limit" is another vocabulary's name for a class; write rate_limit`)
+	assert.NotContains(t, err.Error(), "of_my_own")
 	_, err = fixture.Run(t.Context(), looptest.NewModel(), newSession(t), loop.Input{Prompt: "Hello."}, loop.Config{Consult: []fault.Class{fault.RateLimit}})
 	require.ErrorContains(t, err, "consult: there is no planner")
 }

@@ -4,7 +4,7 @@
 // [New] makes a tool of a Go function; the schema of its arguments comes from their type, and every rule that
 // the model is told is checked before the function runs. [Raw] makes one of a JSON Schema, as MCP servers
 // give them. [Set.Read] turns a model's reply into checked calls, native or found in its text. [Tool.Invoke]
-// runs one: it never panics, and it decodes the arguments afresh each time.
+// runs one: a panic of it is an error, and its arguments are decoded afresh each time.
 //
 // A tool that cannot go on returns one of these errors:
 //
