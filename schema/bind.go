@@ -348,7 +348,7 @@ func (f *collector) compare(object value, m *member, in reflect.Value) {
 		if r.omits() && m.isEmpty(to, r) {
 			return
 		}
-		if r.omits() || !isThere && !r.conditional() || m.lacks(object, r, beside.Type()) || !f.spend(costOfRule) {
+		if r.omits() || r.isMet(to) || !isThere && !r.conditional() || m.lacks(object, r, beside.Type()) || !f.spend(costOfRule) {
 			continue
 		}
 		// reflect does not hand out an embedded struct of an unexported type, but for its address.

@@ -181,6 +181,12 @@ func (s *ruleSet) requires() bool {
 
 func (s *ruleSet) skipsMembers() bool { return slices.ContainsFunc(s.rules, (*rule).skipsMembers) }
 
+// isMet reports whether a rule that says when a value must be there, or must not, holds for this one whatever
+// the others are.
+func (r *rule) isMet(v reflect.Value) bool {
+	return r.conditional() && v.IsZero() == strings.HasPrefix(r.tag, "excluded")
+}
+
 // others are the fields that a rule, or a group, looks at.
 func (r *rule) others() (fields []string) {
 	for _, alt := range r.alts {
