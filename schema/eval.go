@@ -215,7 +215,7 @@ func (e *evaluation) evaluate(n *node, v value, s *scope, to *variable) (fits bo
 	case n.types != 0 && n.types&v.kind == 0:
 		f.fail("type")
 		return false, nil
-	case n.values != nil && !f.isListed():
+	case n.values != nil && !f.isListed(n):
 		f.fail(n.listing)
 		return false, nil
 	case n.format != nil && v.kind == kindString && n.format.Validate(v.text()) != nil:
@@ -311,7 +311,7 @@ func (f *collector) alternatives(rule string, list []*node, tag *tag) {
 	case fitting == 0:
 		f.failed = true
 		f.weighs(len(f.failures) - from)
-		f.failures = append(f.failures, f.reduce(rule, list, split(f.since(from), ends))...)
+		f.reduce(rule, list, from, ends)
 	case fitting > 1 && rule == "oneOf":
 		f.failed = true
 		f.failures = f.failures[:from]
@@ -319,15 +319,6 @@ func (f *collector) alternatives(rule string, list []*node, tag *tag) {
 	default:
 		f.failures = f.failures[:from]
 	}
-}
-
-// split cuts a list at some places.
-func split(list []failure, ends []int) [][]failure {
-	all, from := make([][]failure, len(ends)), 0
-	for n, end := range ends {
-		all[n], from = list[from:end], end
-	}
-	return all
 }
 
 // unevaluated applies a schema to the members or items that no other keyword evaluated. Those that a failing

@@ -97,8 +97,8 @@ func (f *failure) says() string {
 }
 
 // expectedOf lists what failures expect, each once, and no more than is told.
-func expectedOf(all []failure) (wants []string) {
-	told := 0
+func expectedOf(all []failure) []string {
+	told, wants := 0, make([]string, 0, 4)
 	for n := 0; n < len(all) && told <= maxPhrase; n++ {
 		want := all[n].expected()
 		if slices.Contains(wants, want) {
@@ -321,5 +321,5 @@ func (n *node) demands(name string) bool {
 
 func (n *node) allowsNull() bool {
 	null := key{kindNull, "null"}
-	return n.types != 0 && n.types&kindNull != 0 || n.values[null]
+	return n.types != 0 && n.types&kindNull != 0 || n.values.has(null)
 }

@@ -19,16 +19,16 @@ import (
 // node is one compiled schema with its subschemas as nodes, in a fixed order.
 type node struct {
 	*jsonschema.Schema
-	types         kind         // 0 for all
-	never, always bool         // the schemas false and true
-	shared        bool         // several places refer to it: its answer for a value is remembered
-	required      bool         // as a member, by the schema that has it
-	closed        bool         // there may be no other members
-	open          bool         // there may be others, and they count as described
-	full          bool         // there may be no other items
-	values        map[key]bool // those that const or enum lists; nil for none
-	listing       string       // the keyword that lists them
-	listed        kind         // their kinds
+	types         kind   // 0 for all
+	never, always bool   // the schemas false and true
+	shared        bool   // several places refer to it: its answer for a value is remembered
+	required      bool   // as a member, by the schema that has it
+	closed        bool   // there may be no other members
+	open          bool   // there may be others, and they count as described
+	full          bool   // there may be no other items
+	values        keys   // those that const or enum lists; nil for none
+	listing       string // the keyword that lists them
+	listed        kind   // their kinds
 	ref, not      *node
 	same          []*node // the subschemas for the same value
 
@@ -154,10 +154,10 @@ func (l *linker) values(n *node) {
 	}
 	if s.Const != nil {
 		constant := keysOf(*s.Const)
-		maps.DeleteFunc(constant, func(v key, _ bool) bool { return n.values != nil && !n.values[v] })
-		n.values, n.listing = constant, "const"
+		isOther := func(v key) bool { return n.values != nil && !n.values.has(v) }
+		n.values, n.listing = slices.DeleteFunc(constant, isOther), "const"
 	}
-	for v := range n.values {
+	for _, v := range n.values {
 		n.listed |= v.kind
 	}
 	if l.formats {

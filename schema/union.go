@@ -23,51 +23,57 @@ import (
 //   - Where very many failures were compared for a reply, that there are alternatives is all that is said.
 //
 // Objects that a tag tells apart do not come here, unless some may lack it.
-func (f *collector) reduce(rule string, list []*node, all [][]failure) []failure {
-	branches, total := make([]branch, len(list)), len(list)
-	for n := range list {
-		branches[n] = branch{of: list[n], all: inOrder(all[n])}
-		total += len(branches[n].all)
+//
+// The failures are the last ones, from a place on. ends are where those of each alternative end.
+func (f *collector) reduce(rule string, of []*node, from int, ends []int) {
+	list := f.since(from)
+	branches, start, total := make([]branch, len(of)), 0, len(of)
+	for n, end := range ends {
+		branches[n] = branch{of: of[n], all: inOrder(list[start:end])}
+		start, total = end, total+len(branches[n].all)
 	}
 	if !f.spend(2 * total) {
-		return nil // all that is told is that the budget is spent
+		return // all that is told is that the budget is spent
 	}
 	isNone := func(b branch) bool { return len(b.all) == 1 && b.all[0].rule == "false" && b.all[0].isOf(f.v) }
-	if some := slices.DeleteFunc(slices.Clone(branches), isNone); len(some) > 0 {
-		branches = some
+	if slices.ContainsFunc(branches, isNone) {
+		if some := slices.DeleteFunc(slices.Clone(branches), isNone); len(some) > 0 {
+			branches = some
+		}
 	}
 	if isJoined(branches, f.v) {
-		var together []failure
-		for _, b := range branches {
-			together = append(together, b.all...)
+		for n, b := range branches {
+			list[n] = b.all[0]
 		}
-		return []failure{joined(rule, together)}
+		f.failures = append(f.failures, joined(rule, list[:len(branches)]))
+		return
 	}
 	meant := near(branches, f.v)
 	if !f.spend(len(meant) * (len(meant) + maxWeighedMembers) / patternSteps) {
-		return nil
+		return
 	}
 	if meant = knowing(meant, f.v); len(meant) == 1 {
-		return meant[0].all
+		f.failures = append(f.failures, meant[0].all...)
+		return
 	}
 	whole := f.noneOf(rule, len(branches))
 	if said := lacking(meant, f.v); said != "" {
 		whole.said, whole.others = said, false
-		return []failure{*whole}
+		f.failures = append(f.failures, *whole)
+		return
 	}
 	best, settled := nearest(meant)
-	if settled {
-		return best.all
+	if f.failures = append(f.failures, best.all...); !settled {
+		f.failures = append(f.failures, *whole)
 	}
-	return append(best.all, *whole)
 }
 
-// forItsKind is the alternative that is for the kind of the value, where all others are for other kinds; nil
+// forItsKind is the alternative that is for the value, where all others are for other kinds or constants; nil
 // where there are more or none.
 func (f *collector) forItsKind(list []*node) (only *node) {
 	for _, n := range list {
 		switch {
-		case n.types != 0 && n.types&f.v.kind == 0:
+		case f.foreign(n) != "":
 		case only != nil:
 			return nil
 		default:
@@ -77,7 +83,7 @@ func (f *collector) forItsKind(list []*node) (only *node) {
 	return only
 }
 
-// ofOne applies the one alternative that is for the kind of the value. What is wrong within the value is the
+// ofOne applies the one alternative that is for the value. What is wrong within the value is the
 // answer as it is, so that it is not compared again at each level of a deep document.
 func (f *collector) ofOne(rule string, list []*node, only *node) {
 	from := len(f.failures)
@@ -88,13 +94,19 @@ func (f *collector) ofOne(rule string, list []*node, only *node) {
 	if slices.ContainsFunc(f.failures[from:], func(x failure) bool { return !x.isOf(f.v) }) {
 		return
 	}
-	own, all := f.since(from), make([][]failure, len(list))
-	for i, n := range list {
-		if all[i] = own; n != only {
-			all[i] = []failure{{at: n, value: f.v, rule: "type"}}
+	var one [1]failure
+	var few [8]int
+	own, ends := append(one[:0], f.failures[from:]...), few[:0]
+	f.failures = f.failures[:from]
+	for _, n := range list {
+		if n == only {
+			f.failures = append(f.failures, own...)
+		} else {
+			f.refuse(n, f.v, f.foreign(n))
 		}
+		ends = append(ends, len(f.failures)-from)
 	}
-	f.failures = append(f.failures, f.reduce(rule, list, all)...)
+	f.reduce(rule, list, from, ends)
 }
 
 // noneOf says no more than that a value fits none of so many alternatives.
@@ -124,7 +136,8 @@ func isJoined(branches []branch, v value) bool {
 
 // joined is one failure of several at one place, which refuse the alternatives of a rule.
 func joined(rule string, all []failure) failure {
-	var rules []string
+	var few [4]string
+	rules := few[:0]
 	one := failure{at: all[0].at, value: all[0].value, lacks: all[0].lacks, rule: all[0].rule, joined: all}
 	for _, f := range all {
 		rules = appendNew(rules, f.rule)
@@ -144,6 +157,18 @@ func appendNew(list []string, s string) []string {
 		return list
 	}
 	return append(list, s)
+}
+
+// foreign is the keyword that makes an alternative one for another kind of value, or for another constant;
+// empty where it may be for the value.
+func (f *collector) foreign(n *node) string {
+	switch {
+	case n.types != 0 && n.types&f.v.kind == 0:
+		return "type"
+	case n.listing == "const" && !f.isListed(n):
+		return "const"
+	}
+	return ""
 }
 
 // isForeign reports whether a rule refuses another kind of value altogether, or another constant.
@@ -438,7 +463,7 @@ func (t *tag) add(branch *node) bool {
 	if t.rule != "enum" {
 		t.rule = member.listing
 	}
-	for v := range member.values {
+	for _, v := range member.values {
 		if t.branches[v] != nil {
 			return false
 		}
