@@ -57,7 +57,8 @@ func (p *pending) run(e *env) error {
 
 // ofStore lists the questions of a store, and tells what cannot be read.
 func (p *pending) ofStore(e *env, name string, store inbox.Store) {
-	for q, err := range inbox.Pending(context.Background(), store, time.Now()) {
+	now := time.Now()
+	for q, err := range inbox.Pending(context.Background(), store, now) {
 		switch {
 		case err != nil:
 			if q.Session != "" {
@@ -70,7 +71,7 @@ func (p *pending) ofStore(e *env, name string, store inbox.Store) {
 		case p.JSON:
 			p.list = append(p.list, pendingOf(&q))
 		default:
-			e.printf("%s  %s  %s\n", plain(q.Session), plain(q.Call), plain(asked(&q)))
+			e.printf("%s  %s  %s\n", plain(q.Session), plain(q.Call), plain(asked(&q, now)))
 		}
 	}
 }
@@ -89,10 +90,18 @@ func pendingOf(q *inbox.Question) pendingQuestion {
 	return told
 }
 
-// asked says what is asked, and about which arguments, if it is about a call.
-func asked(q *inbox.Question) string {
-	if len(q.Arguments) == 0 {
-		return q.String()
+// asked says what is asked, until when, and about which arguments, if it is about a call. The sentence of the
+// question itself says how long there was in all.
+func asked(q *inbox.Question, now time.Time) string {
+	ask := q.Ask
+	ask.Deadline = time.Time{}
+	text := ask.String()
+	if !q.Deadline.IsZero() {
+		text += fmt.Sprintf(", until %s UTC (%s left), else %s", q.Deadline.UTC().Format(time.DateTime),
+			several.Rough(q.Deadline.Sub(now)), q.Default)
 	}
-	return q.String() + ": " + string(q.Arguments)
+	if len(q.Arguments) > 0 {
+		text += ": " + string(q.Arguments)
+	}
+	return text
 }
