@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/retake-go/retake/extract"
 	"github.com/retake-go/retake/fault"
@@ -72,4 +74,16 @@ func nearClass(c fault.Class) string {
 		}
 	}
 	return fields.Near(string(c), known)
+}
+
+// maxArgument is the longest name of an argument in an identity, in bytes.
+const maxArgument = 200
+
+// argumentProblem describes what is wrong with the name of an argument, or returns "".
+func argumentProblem(name string) string {
+	hidden := func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
+	if name == "" || len(name) > maxArgument || strings.ContainsFunc(name, hidden) {
+		return fmt.Sprintf("is no name of an argument; use 1 to %d bytes of printable text", maxArgument)
+	}
+	return ""
 }

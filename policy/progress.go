@@ -2,10 +2,7 @@ package policy
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/retake-go/retake/internal/fields"
 )
@@ -89,33 +86,4 @@ func (p *Progress) UnmarshalJSON(data []byte) error {
 	}
 	*p = read
 	return nil
-}
-
-// Equal says what happens to a call with the tool and the arguments of an earlier one. The zero value is
-// invalid in a policy and means "absent" in a layer.
-type Equal string
-
-// The meanings of an equal call.
-const (
-	// EqualRun runs it like any other.
-	EqualRun Equal = "run"
-	// EqualRecorded does not run it. The model is told so, and is given the result of the earlier call.
-	EqualRecorded Equal = "recorded"
-	// EqualRefuse refuses it as a failed attempt of its tool.
-	EqualRefuse Equal = "refuse"
-	// EqualDeclared is EqualRun for tools that are declared read-only or idempotent, and EqualRecorded for
-	// all others.
-	EqualDeclared Equal = "declared"
-)
-
-// maxArgument is the longest name of an argument in an identity, in bytes.
-const maxArgument = 200
-
-// argumentProblem describes what is wrong with the name of an argument, or returns "".
-func argumentProblem(name string) string {
-	hidden := func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
-	if name == "" || len(name) > maxArgument || strings.ContainsFunc(name, hidden) {
-		return fmt.Sprintf("is no name of an argument; use 1 to %d bytes of printable text", maxArgument)
-	}
-	return ""
 }
