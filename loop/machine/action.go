@@ -57,7 +57,7 @@ func JitterKey(seed string, number int, action string, plane fault.Plane) backof
 
 // fail charges one failed attempt, which is already counted, and decides on it. proposal is what the model
 // proposed, and detail the text for it. The decision is recorded in the session, in the effects, and as
-// s.kept.CorrectionWait or s.kept.Exhausted.
+// s.inner.CorrectionWait or s.inner.Exhausted.
 func (s *step) fail(name string, f *fault.Failure, proposal, detail string) *Decision {
 	a := s.open(name)
 	a.Unknown = f.Class == fault.UnknownTool

@@ -59,7 +59,7 @@ func (st State) Asks() []Ask {
 	if st.Phase != Asking {
 		return nil
 	}
-	return st.kept.Questions
+	return st.inner.Questions
 }
 
 // AskedUntil returns the earliest deadline of open questions; zero if there is none.
@@ -113,7 +113,7 @@ func (s *step) openUntil(timeout time.Duration) time.Time {
 
 // ask asks the open questions.
 func (s *step) ask(open []Ask) {
-	if s.kept.Questions = open; len(open) > 0 {
+	if s.inner.Questions = open; len(open) > 0 {
 		s.Phase = Asking
 		s.do(AskPerson).Asks = open
 	}

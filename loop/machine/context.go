@@ -67,7 +67,7 @@ func (s *step) keepTurn(start int, t projection.Turn) {
 // PlanCuts plans what prompts leave out from now on: the answer to a shorten effect. It is a pure function of
 // the state.
 func (st State) PlanCuts() projection.CutPlan {
-	asked := st.kept.Shorten
+	asked := st.inner.Shorten
 	in := st.cutInput(asked.Goal)
 	if in.Goal == 0 {
 		in.Goal = int(percentOf(int64(projection.Bytes(st.Shown())), asked.Percent))
@@ -85,7 +85,7 @@ func (st State) PlanCuts() projection.CutPlan {
 
 // PlanSummary plans which messages a summary replaces: a part of the answer to a summarise effect.
 func (st State) PlanSummary(text string) projection.CutPlan {
-	asked := st.kept.Summary
+	asked := st.inner.Summary
 	return projection.Summary(st.cutInput(asked.Goal), asked.Span, text)
 }
 
@@ -104,7 +104,7 @@ func (s *step) tooLong(f *fault.Failure) bool {
 		return false
 	}
 	from, to := s.Policy.Context.Shares()
-	s.kept.Tight = f
+	s.inner.Tight = f
 	s.shorten(shortenRun{Percent: 100 * to / from, Summaries: s.summaries()})
 	return true
 }
@@ -114,8 +114,8 @@ func (s *step) tooLong(f *fault.Failure) bool {
 func (s *step) tooFull(call *ModelCall) bool {
 	rules := s.Policy.Context
 	price, _, _ := s.priceOf(call.Model)
-	if price.ContextWindow == nil || len(rules.Order()) == 0 || s.kept.Transport > 1 ||
-		s.kept.Full > 0 && s.Turn < s.kept.Full+rules.Newest() {
+	if price.ContextWindow == nil || len(rules.Order()) == 0 || s.inner.Transport > 1 ||
+		s.inner.Full > 0 && s.Turn < s.inner.Full+rules.Newest() {
 		return false
 	}
 	from, to := rules.Shares()
@@ -137,33 +137,33 @@ func (s *step) summaries() summaryUse {
 }
 
 func (s *step) shorten(r shortenRun) {
-	s.Phase, s.kept.Shorten = Shortening, &r
+	s.Phase, s.inner.Shorten = Shortening, &r
 	s.do(Shorten).Shorten = &r
 }
 
 // shortened adds the cuts of a plan and makes the call, or asks for a summary first. A call that failed
 // because its prompt was too long is made again only if the prompt is shorter now, and costs no attempt.
 func (s *step) shortened() error {
-	asked, cut := s.kept.Shorten, s.ev.Cut
-	s.kept.Shorten = nil
+	asked, cut := s.inner.Shorten, s.ev.Cut
+	s.inner.Shorten = nil
 	if err := s.cut(cut); err != nil {
 		return err
 	}
 	freed := asked.Freed + cut.Freed
 	s.remeasure(asked.Tokens, cut)
-	if f := s.kept.Tight; f != nil && freed == 0 && cut.Summarise == nil {
-		s.kept.Tight = nil
+	if f := s.inner.Tight; f != nil && freed == 0 && cut.Summarise == nil {
+		s.inner.Tight = nil
 		full := policy.Decision{Reason: policy.ReasonContextFull}
 		s.exhaust(s.recordTransport(s.requestPosition(), *f, full, FailedAttempts{}), *f)
 		return s.proceed(nextCall)
 	}
 	if cut.Summarise != nil {
-		s.Phase, s.kept.Summary = Summarising, &SummaryRun{*cut.Summarise, shortened{cut.Goal, freed, asked.Tokens}}
-		s.do(Summarise).Summary = s.kept.Summary
+		s.Phase, s.inner.Summary = Summarising, &SummaryRun{*cut.Summarise, shortened{cut.Goal, freed, asked.Tokens}}
+		s.do(Summarise).Summary = s.inner.Summary
 		return nil
 	}
-	if s.kept.Full = 0; freed == 0 {
-		s.kept.Full = s.Turn
+	if s.inner.Full = 0; freed == 0 {
+		s.inner.Full = s.Turn
 	}
 	return s.callShorter()
 }
@@ -172,7 +172,7 @@ func (s *step) shortened() error {
 func (s *step) remeasure(tokens int64, cut *projection.CutPlan) {
 	if tokens > 0 && cut.Freed > 0 {
 		left := percentOf(tokens, int(100*int64(cut.Size)/(int64(cut.Size)+int64(cut.Freed))))
-		s.kept.Estimate = nil
+		s.inner.Estimate = nil
 		s.Prompt = &promptSize{Messages: s.transcript.Len(), Model: s.model(),
 			Usage: message.Usage{InputTokens: left}}
 	}
@@ -183,8 +183,8 @@ func percentOf(n int64, percent int) int64 { return n/100*int64(percent) + n%100
 
 // callShorter makes the call whose prompt was made shorter.
 func (s *step) callShorter() error {
-	if f := s.kept.Tight; f != nil {
-		s.kept.Tight = nil
+	if f := s.inner.Tight; f != nil {
+		s.inner.Tight = nil
 		return s.makeAgain(f, policy.ReasonShortened)
 	}
 	return s.makeNext()
@@ -207,9 +207,9 @@ func (s *step) makeNext() error {
 
 // summarised adds a summary's cut and goes on with the other steps.
 func (s *step) summarised() error {
-	was, f := s.kept.Summary, s.ev.Failure
+	was, f := s.inner.Summary, s.ev.Failure
 	next := shortenRun{Goal: was.Goal, Freed: was.Freed, Tokens: was.Tokens}
-	s.kept.Summary = nil
+	s.inner.Summary = nil
 	s.use(s.ev.Summary.Usage)
 	s.chargeOther(s.ev.Summary.Usage, nil)
 	switch {

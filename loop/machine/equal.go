@@ -48,8 +48,8 @@ type madeCall struct {
 
 // made returns the call of the run that has a result and these arguments in the form of [exact], or nil.
 func (st *State) made(tool string, exact []byte) *madeCall {
-	for n := range st.kept.Made {
-		if m := &st.kept.Made[n]; m.Tool == tool && m.Arguments == string(exact) {
+	for n := range st.inner.Made {
+		if m := &st.inner.Made[n]; m.Tool == tool && m.Arguments == string(exact) {
 			return m
 		}
 	}
@@ -63,7 +63,7 @@ func (s *step) keepMade(c *BatchCall) {
 	}
 	m := madeCall{Tool: c.Tool, Arguments: string(c.exact()), Answer: c.Answer, Parts: c.Parts}
 	if s.made(c.Tool, c.exact()) == nil {
-		s.kept.Made = append(slices.Clip(s.kept.Made), m)
+		s.inner.Made = append(slices.Clip(s.inner.Made), m)
 	}
 }
 

@@ -335,7 +335,7 @@ func (p *Plan) fault(st *State) error {
 	case p.Do == AskPeople && single:
 		return errors.New("the plan's do: people are not asked about a single action: use follow, abort or " +
 			"fallback")
-	case p.Do == AskPeople && (st.kept.Consult != nil || st.kept.Exhausted == nil || !st.kept.Exhausted.Exhausted):
+	case p.Do == AskPeople && (st.inner.Consult != nil || st.inner.Exhausted == nil || !st.inner.Exhausted.Exhausted):
 		return errors.New("the plan's do: people are asked only after an exhaustion: use follow, abort, fallback " +
 			"or degrade")
 	case p.Delay < 0:

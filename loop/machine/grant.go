@@ -64,11 +64,11 @@ func (s *step) asksGrant(model string) bool {
 		return false
 	}
 	ask := GrantAsk{
-		Model: model, Retry: s.kept.Transport > 1 || s.excusedNow(),
-		UnlessDown: !s.kept.Patient && s.consulted(fault.Unavailable),
+		Model: model, Retry: s.inner.Transport > 1 || s.excusedNow(),
+		UnlessDown: !s.inner.Patient && s.consulted(fault.Unavailable),
 	}
-	if s.kept.Grant != nil {
-		ask.Turn = s.kept.Grant.Turn
+	if s.inner.Grant != nil {
+		ask.Turn = s.inner.Grant.Turn
 	}
 	s.Phase = Queueing
 	s.do(AskGrant).Grant = &ask
@@ -93,7 +93,7 @@ func (s *step) granted() error {
 	if g.Denied != "" {
 		return s.denied(g)
 	}
-	s.kept.Grant, s.kept.Patient = g, false
+	s.inner.Grant, s.inner.Patient = g, false
 	if s.Config.Single {
 		return s.nextTry()
 	}
@@ -135,7 +135,7 @@ func (s *step) excusedNow() bool {
 // excused reports that the failed call of the event was a probe that found the provider down, or was refused
 // by the fault of the limiter. The call waits for another grant, and no attempt is charged.
 func (s *step) excused(f *fault.Failure) bool {
-	g := s.kept.Grant
+	g := s.inner.Grant
 	if g == nil || slices.Contains(s.Config.Consult, f.Class) {
 		return false
 	}

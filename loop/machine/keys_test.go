@@ -86,7 +86,7 @@ func TestAFailureThatComesAgainHasItsSignature(t *testing.T) {
 	} {
 		call := Call{Tool: "t", Arguments: []byte(tt.arguments), Raw: tt.raw, Class: tt.class, Issues: tt.issues}
 		st.Actions, st.Phase = slices.Clone(st.Actions), Calling // of whatever was decided, the next reply is looked at
-		st.kept.Exhausted, st.Outcome = nil, nil
+		st.inner.Exhausted, st.Outcome = nil, nil
 		_, err = Step(&st, &Event{Kind: Replied, Reply: &Reply{Native: true, Calls: []Call{call}}})
 		require.NoError(t, err)
 		f := fault.Failure{Class: tt.class, Issues: fault.SortIssues(tt.issues)}

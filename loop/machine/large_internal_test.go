@@ -18,7 +18,7 @@ func TestSharesOfLargePromptsAreExact(t *testing.T) {
 	set := policy.DefaultSet()
 	st := State{Config: &Config{}, Policy: &set, policies: policiesOf(&set)}
 	st.transcript = seq.Of(message.Message{Role: message.User, Text: strings.Repeat("x", size-4)})
-	st.kept.Shorten = &shortenRun{Percent: 90}
+	st.inner.Shorten = &shortenRun{Percent: 90}
 	assert.Equal(t, size/10*9, st.PlanCuts().Goal)
 
 	s := &step{State: &st}

@@ -22,7 +22,7 @@ type Notice struct {
 // notify adds an event for the reducers if one is bound to it. Otherwise payload costs no memory: hence the
 // type parameter.
 func notify[T any](s *step, name, action string, payload T) {
-	if !slices.Contains(s.kept.Hears, name) {
+	if !slices.Contains(s.inner.Hears, name) {
 		return
 	}
 	raw, err := canon.Marshal(payload)
@@ -75,18 +75,18 @@ func (s *step) asksReducers(n following) bool {
 	if len(s.Notices) == 0 {
 		return false
 	}
-	s.Phase, s.kept.Next = Reducing, n
+	s.Phase, s.inner.Next = Reducing, n
 	s.do(Reduce)
 	return true
 }
 
 // reduced takes the results of the reducers for the notices, and continues.
 func (s *step) reduced() error {
-	heard, next := s.Notices, s.kept.Next
+	heard, next := s.Notices, s.inner.Next
 	if got := len(s.ev.Reductions); got != len(heard) {
 		return s.eventError(fmt.Sprintf("it needs %d reductions, one for each notice, and has %d", len(heard), got))
 	}
-	s.Notices, s.kept.Next = nil, ""
+	s.Notices, s.inner.Next = nil, ""
 	for n := range heard {
 		if err := s.noticeReduced(&heard[n], &s.ev.Reductions[n]); err != nil {
 			return err
@@ -102,7 +102,7 @@ func (s *step) reduced() error {
 // noticeReduced takes the result of the reducers for one notice.
 func (s *step) noticeReduced(n *Notice, r *Reduced) error {
 	p := s.policyOf(n.Action)
-	if err := s.reduce(r); err != nil || r.Error == nil || s.Outcome != nil || s.kept.Exhausted != nil ||
+	if err := s.reduce(r); err != nil || r.Error == nil || s.Outcome != nil || s.inner.Exhausted != nil ||
 		p.OnReducerError != policy.ReducerStopsRun {
 		return err
 	}

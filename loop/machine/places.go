@@ -14,7 +14,7 @@ func (st *State) beyond(tool string, more int) *fault.Issue {
 		most, taken int
 		within      string
 	}{
-		{p.MaxSuccesses, st.kept.Places.Of(tool), "a run"},
+		{p.MaxSuccesses, st.inner.Places.Of(tool), "a run"},
 		{p.MaxSessionSuccesses, st.Session.Successes(tool), "a session"},
 	} {
 		if limit.most != policy.Unlimited && limit.taken+more >= limit.most {
@@ -35,7 +35,7 @@ func (s *step) enlist(c *BatchCall, twins int, arguments []byte) {
 	}
 	c.Key = s.idempotencyKey(s.open(c.Tool).Number-s.First, c.Tool, twins, arguments)
 	c.standing = standing{Place: true}
-	s.kept.Places = s.kept.Places.Plus(c.Tool, 1)
+	s.inner.Places = s.inner.Places.Plus(c.Tool, 1)
 	if s.policyOf(c.Tool).MaxSessionSuccesses != policy.Unlimited {
 		c.SessionPlace = true
 		s.Session = s.Session.AddSuccesses(c.Tool, 1)
@@ -49,7 +49,7 @@ func (s *step) giveBack(c *BatchCall) {
 		return
 	}
 	if c.Place {
-		s.kept.Places = s.kept.Places.Plus(c.Tool, -1)
+		s.inner.Places = s.inner.Places.Plus(c.Tool, -1)
 	}
 	if c.SessionPlace {
 		s.Session = s.Session.AddSuccesses(c.Tool, -1)

@@ -12,16 +12,16 @@ import (
 
 // exhaust records that the action of a decision is exhausted. The first in a reply counts.
 func (s *step) exhaust(d *Decision, f fault.Failure) {
-	if s.kept.Exhausted == nil {
-		s.kept.Exhausted = &Question{Position: d.Position, Plane: d.Plane, Exhausted: true, Decision: d.Decision,
+	if s.inner.Exhausted == nil {
+		s.inner.Exhausted = &Question{Position: d.Position, Plane: d.Plane, Exhausted: true, Decision: d.Decision,
 			Failure: f, Cycle: d.Cycle}
 		if s.limits != nil {
-			s.kept.Exhausted.RateLimit = *s.limits
+			s.inner.Exhausted.RateLimit = *s.limits
 		}
 		if d.Plane == fault.Transport && s.Batch != nil {
-			s.kept.Exhausted.Tool = d.Action
+			s.inner.Exhausted.Tool = d.Action
 		}
-		s.notifyExhausted(s.kept.Exhausted)
+		s.notifyExhausted(s.inner.Exhausted)
 	}
 }
 
@@ -34,11 +34,11 @@ func (s *step) planned() error {
 	if p.Warning != "" {
 		s.Warnings = append(slices.Clip(s.Warnings), p.Warning) // each one, as in recorded histories
 	}
-	c := s.kept.Consult
+	c := s.inner.Consult
 	if c == nil {
 		return s.afterExhaustion(p)
 	}
-	s.kept.Consult, s.limits = nil, &c.RateLimit
+	s.inner.Consult, s.limits = nil, &c.RateLimit
 	return s.afterFailure(p, c)
 }
 
@@ -83,7 +83,7 @@ func (s *step) warn(text string) {
 // follow ends the run with the exhaustion, unless the policy lets it go on, or asks a person first.
 func (s *step) follow() error {
 	failed := s.ev.Kind == Planned && s.ev.Failure != nil // the planner itself
-	if !s.kept.Exhausted.Exhausted && !failed {
+	if !s.inner.Exhausted.Exhausted && !failed {
 		return s.repeatOn()
 	}
 	if ask := s.peopleAsked(); ask != nil && !failed {
@@ -95,7 +95,7 @@ func (s *step) follow() error {
 // peopleAsked returns the plan of a policy that asks a person about the exhaustion, or nil. Nobody is asked
 // about a single action.
 func (s *step) peopleAsked() *Plan {
-	p := s.policyOf(s.kept.Exhausted.Action).Approval.Whole()
+	p := s.policyOf(s.inner.Exhausted.Action).Approval.Whole()
 	if s.Config.Single || p.Exhausted != policy.ExhaustedAsk {
 		return nil
 	}
@@ -104,7 +104,7 @@ func (s *step) peopleAsked() *Plan {
 
 // abort ends the run with the exhaustion.
 func (s *step) abort() error {
-	o := Outcome{Reason: s.kept.Exhausted.Reason, Exhaustion: s.kept.Exhausted}
+	o := Outcome{Reason: s.inner.Exhausted.Reason, Exhaustion: s.inner.Exhausted}
 	if s.ev.Kind == Planned {
 		o.Cause = s.ev.Failure
 	}
@@ -114,7 +114,7 @@ func (s *step) abort() error {
 
 // abortFor ends the run with the exhaustion, for a reason that came after it.
 func (s *step) abortFor(why policy.Decision) error {
-	x := *s.kept.Exhausted
+	x := *s.inner.Exhausted
 	x.Reason, x.Detail = why.Reason, why.Detail
 	s.stop(Outcome{Reason: x.Reason, Exhaustion: &x})
 	return nil
@@ -128,10 +128,10 @@ const leastAnew = 100
 // that no plan goes on for ever.
 func (s *step) allowsAnew() bool {
 	limit := s.Policy.MaxTurns
-	if limit != policy.Unlimited && s.kept.Anew >= max(limit, leastAnew) {
+	if limit != policy.Unlimited && s.inner.Anew >= max(limit, leastAnew) {
 		return false
 	}
-	s.kept.Anew++
+	s.inner.Anew++
 	return true
 }
 
@@ -166,19 +166,19 @@ func (s *step) fallBack(p *Plan) error {
 	if s.outlasts(p.Delay) {
 		return s.abortFor(s.tooLate(p.Delay))
 	}
-	if n := s.kept.Next; (n == nextCall || n == nextTry) && !s.allowsAnew() {
+	if n := s.inner.Next; (n == nextCall || n == nextTry) && !s.allowsAnew() {
 		return s.abortFor(policy.Decision{Reason: policy.ReasonTurnLimit})
 	}
-	if s.kept.Exhausted.Plane == fault.Correction {
-		s.close(s.kept.Exhausted.Action)
+	if s.inner.Exhausted.Plane == fault.Correction {
+		s.close(s.inner.Exhausted.Action)
 	}
-	if s.kept.Exhausted.Cycle != nil {
+	if s.inner.Exhausted.Cycle != nil {
 		s.startOver()
 	}
-	s.kept.Exhausted = nil
+	s.inner.Exhausted = nil
 	s.adopt(p)
-	s.kept.Transport, s.kept.TransportWaited = 1, 0
-	n := s.kept.Next
+	s.inner.Transport, s.inner.TransportWaited = 1, 0
+	n := s.inner.Next
 	if p.Prompt != "" {
 		if s.Batch != nil {
 			s.skipBatch()
@@ -196,10 +196,10 @@ func (s *step) fallBack(p *Plan) error {
 // degrade ends the run with the plain text of the last reply.
 func (s *step) degrade(p *Plan) error {
 	if p.Warning == "" {
-		s.warn("degraded to plain text: " + s.kept.Exhausted.String())
+		s.warn("degraded to plain text: " + s.inner.Exhausted.String())
 	}
 	s.stop(Outcome{OK: true, Degraded: true, Text: s.lastText(), Reason: policy.ReasonPlanner,
-		Exhaustion: s.kept.Exhausted})
+		Exhaustion: s.inner.Exhausted})
 	return nil
 }
 
@@ -213,29 +213,29 @@ func (s *step) consult(c Question) {
 	if s.limits != nil {
 		c.RateLimit = *s.limits
 	}
-	s.kept.Consult = &c
+	s.inner.Consult = &c
 }
 
 // followPolicy follows the policy's decision on a failure. If the decision is to stop, the planner is not
 // asked again.
 func (s *step) followPolicy(c *Question) error {
 	if c.Denied {
-		s.kept.Patient = true
-		return s.proceed(s.kept.Next)
+		s.inner.Patient = true
+		return s.proceed(s.inner.Next)
 	}
 	s.decideRequest(c.Failure)
-	if s.kept.Exhausted != nil {
+	if s.inner.Exhausted != nil {
 		return s.abort()
 	}
-	return s.proceed(s.kept.Next)
+	return s.proceed(s.inner.Next)
 }
 
 // leaveConsult records the failure that the planner will not be asked about any more.
 func (s *step) leaveConsult(why policy.Reason) {
-	if c := s.kept.Consult; c != nil {
+	if c := s.inner.Consult; c != nil {
 		s.recordTransport(c.Position, c.Failure, policy.Decision{Reason: why}, FailedAttempts{})
 	}
-	s.kept.Consult = nil
+	s.inner.Consult = nil
 }
 
 // sendAgain makes the request again after the plan's delay, whatever the policy says. A different model
@@ -258,14 +258,14 @@ func (s *step) sendAgain(p *Plan, c *Question) error {
 	}
 	switch {
 	case p.Model != "":
-		s.kept.Transport, s.kept.TransportWaited = 1, 0
+		s.inner.Transport, s.inner.TransportWaited = 1, 0
 	case c.Denied:
-		s.kept.Patient = true
+		s.inner.Patient = true
 	default:
 		s.countRequest(p.Delay)
 	}
 	if p.Prompt != "" {
 		s.say(message.Message{Role: message.User, Text: p.Prompt})
 	}
-	return s.proceed(s.kept.Next)
+	return s.proceed(s.inner.Next)
 }

@@ -24,7 +24,7 @@ func (s *step) pollAt(c *BatchCall) poll {
 	if every == 0 || c.Transport > 1 || c.Status == callDoubtful {
 		return poll{}
 	}
-	for _, p := range s.kept.Polls {
+	for _, p := range s.inner.Polls {
 		if p.Same == c.polled() {
 			p.At = p.At.Add(every)
 			return p
@@ -42,13 +42,13 @@ func (s *step) notePoll(c *BatchCall) {
 		return
 	}
 	now := poll{Same: c.polled(), At: s.At}
-	polls := slices.DeleteFunc(slices.Clone(s.kept.Polls), func(p poll) bool {
+	polls := slices.DeleteFunc(slices.Clone(s.inner.Polls), func(p poll) bool {
 		if p.Same == now.Same {
 			now.Said = p.Said
 		}
 		return p.Same == now.Same
 	})
-	s.kept.Polls = append(polls[max(0, len(polls)+1-maxPolls):], now)
+	s.inner.Polls = append(polls[max(0, len(polls)+1-maxPolls):], now)
 }
 
 // holdsPolls marks the calls of the batch that come too early, and starts the wait before them if all others
@@ -72,7 +72,7 @@ func (s *step) holdsPolls() bool {
 	if ready || soonest.Same == "" {
 		return false
 	}
-	s.kept.TransportWait = &Wait{Until: soonest.At, Delay: soonest.At.Sub(s.At), Plane: fault.Transport,
+	s.inner.TransportWait = &Wait{Until: soonest.At, Delay: soonest.At.Sub(s.At), Plane: fault.Transport,
 		Reason: policy.ReasonPolling}
 	return true
 }
@@ -80,10 +80,10 @@ func (s *step) holdsPolls() bool {
 // waitForPoll waits until the first poll may begin, without a charge. A wait that does not end before the
 // deadline is not begun.
 func (s *step) waitForPoll() error {
-	w := s.kept.TransportWait
+	w := s.inner.TransportWait
 	s.Waited = backoff.Sum(s.Waited, w.Delay)
 	if s.outlasts(w.Delay) {
-		s.kept.TransportWait = nil
+		s.inner.TransportWait = nil
 		s.stop(Outcome{Reason: policy.ReasonDeadline})
 		return nil
 	}
@@ -94,12 +94,12 @@ func (s *step) waitForPoll() error {
 // isNews reports whether a poll said something else than the same poll before, and keeps what it said.
 func (s *step) isNews(c *BatchCall, said string) bool {
 	same := c.polled()
-	at := slices.IndexFunc(s.kept.Polls, func(p poll) bool { return p.Same == same })
-	if at < 0 || s.kept.Polls[at].Said == said {
+	at := slices.IndexFunc(s.inner.Polls, func(p poll) bool { return p.Same == same })
+	if at < 0 || s.inner.Polls[at].Said == said {
 		return at < 0
 	}
-	s.kept.Polls = slices.Clone(s.kept.Polls)
-	s.kept.Polls[at].Said = said
+	s.inner.Polls = slices.Clone(s.inner.Polls)
+	s.inner.Polls[at].Said = said
 	return true
 }
 

@@ -99,7 +99,7 @@ func (s *step) watch(b *Batch) {
 	}
 	switch worst.at {
 	case reachedNudge:
-		if s.kept.Exhausted == nil {
+		if s.inner.Exhausted == nil {
 			s.nudge(worst.cycle, worst.limit)
 		}
 	case reachedPlanner, reachedStop:
@@ -221,7 +221,7 @@ func (s *step) finished(w watchedCall) reached {
 	f.New = f.Same == "" || !slices.ContainsFunc(all[max(0, len(all)-window):], alike)
 	repeats := false // true for every call of a completed round
 	for p := 1; p <= maxPeriod; p++ {
-		in := &s.kept.InStep[p-1]
+		in := &s.inner.InStep[p-1]
 		if n := len(all) - p; n < 0 || f.Same == "" || all[n].Same != f.Same {
 			*in = 0
 			continue
@@ -255,7 +255,7 @@ func (w *watchedCall) shown() CycleCall {
 // cycle was last completed, if that is in the window and only calls that had been made before came between.
 func (s *step) rounds(f *finishedCall, window int) int {
 	all := s.recent.Values()
-	row := 1 + s.kept.InStep[f.Period-1]/f.Period
+	row := 1 + s.inner.InStep[f.Period-1]/f.Period
 	for n := len(all) - 1; n >= max(0, len(all)+1-window) && !all[n].New; n-- {
 		if o := &all[n]; o.Period == f.Period && (o.Same == f.Same || inCycle(all, f.Period, o.Same)) {
 			return max(row, o.Rounds+1)
@@ -323,12 +323,12 @@ func tighter(a, b int) int {
 // repeatOn goes on with a cycle at which the planner was asked. The model is nudged as it would be without a
 // planner.
 func (s *step) repeatOn() error {
-	c := s.kept.Exhausted.Cycle
-	s.kept.Exhausted = nil
+	c := s.inner.Exhausted.Cycle
+	s.inner.Exhausted = nil
 	if p := s.boundsOf(c.Calls); isNudged(c.Rounds, &p) {
 		s.nudge(c, p.Stop)
 	}
-	return s.proceed(s.kept.Next)
+	return s.proceed(s.inner.Next)
 }
 
 // nudge tells the model what it repeats.
@@ -337,15 +337,15 @@ func (s *step) nudge(c *Cycle, stop int) {
 	if !s.policyOf(tool).EmitFeedback {
 		return
 	}
-	s.kept.Nudge = s.addFeedback(feedback.Input{
+	s.inner.Nudge = s.addFeedback(feedback.Input{
 		Tool: tool, Attempt: c.Rounds, MaxAttempts: stop, Class: fault.NoProgress, Scheduled: true, At: s.At,
 		Detail: c.String(), CorrelationID: s.Session.ID(),
 	})
 	s.do(Decided).Decision = &Decision{
 		Position: Position{Action: tool, Attempt: c.Rounds, MaxAttempts: stop}, Plane: fault.Correction,
-		Decision: policy.Decision{Retry: true, Reason: policy.ReasonNudged}, Feedback: s.kept.Nudge, Cycle: c,
+		Decision: policy.Decision{Retry: true, Reason: policy.ReasonNudged}, Feedback: s.inner.Nudge, Cycle: c,
 	}
-	s.say(s.nudgeOf(s.kept.Nudge))
+	s.say(s.nudgeOf(s.inner.Nudge))
 }
 
 func (s *step) nudgeOf(fb *feedback.RetryFeedback) message.Message {
@@ -372,7 +372,7 @@ func (st State) WithoutNudges(said []message.Message, effects []Effect) []messag
 
 // stuck asks the planner about a cycle, or ends the run.
 func (s *step) stuck(r reached) {
-	if s.kept.Exhausted != nil {
+	if s.inner.Exhausted != nil {
 		return // the first counts
 	}
 	tool := r.cycle.Calls[len(r.cycle.Calls)-1].Tool
@@ -388,7 +388,7 @@ func (s *step) stuck(r reached) {
 	}
 	if r.at == reachedPlanner {
 		d.Retry = true
-		s.kept.Exhausted = &Question{Position: d.Position, Plane: d.Plane, Decision: d.Decision, Failure: f,
+		s.inner.Exhausted = &Question{Position: d.Position, Plane: d.Plane, Decision: d.Decision, Failure: f,
 			Cycle: r.cycle}
 		return
 	}
@@ -398,5 +398,5 @@ func (s *step) stuck(r reached) {
 
 // startOver forgets the calls so far, so that a cycle counts from its first round again.
 func (s *step) startOver() {
-	s.recent, s.kept.InStep, s.shownCalls = seq.Window[finishedCall]{}, [maxPeriod]int{}, seq.Window[CycleCall]{}
+	s.recent, s.inner.InStep, s.shownCalls = seq.Window[finishedCall]{}, [maxPeriod]int{}, seq.Window[CycleCall]{}
 }

@@ -32,7 +32,7 @@ func (s *step) replied() error {
 		s.requestFailed(fault.Failure{Plane: fault.Transport, Class: fault.Unavailable})
 		return s.proceed(nextCall)
 	}
-	s.kept.Transport, s.kept.TransportWaited, s.kept.Nudge = 0, 0, nil
+	s.inner.Transport, s.inner.TransportWaited, s.inner.Nudge = 0, 0, nil
 	s.echo(&r.Message)
 	s.measured()
 	if f := s.wholeFault(r); f != nil {
@@ -224,7 +224,7 @@ func (s *step) called(r *Reply) error {
 	case s.Config.CallsOnly && bad == 0 && !userFirst:
 		s.accept()
 		return nil
-	case bad == len(b.Calls) && s.kept.Exhausted == nil:
+	case bad == len(b.Calls) && s.inner.Exhausted == nil:
 		s.tellBatch()
 		return s.proceed(nextTurn)
 	}
@@ -386,11 +386,11 @@ func (s *step) toolEnded() error {
 	s.countAnswer(c, end)
 	s.notePoll(c)
 	switch more := b.Cursor < len(b.Calls); {
-	case more && s.kept.Exhausted != nil && !s.Config.Planner && s.peopleAsked() == nil:
+	case more && s.inner.Exhausted != nil && !s.Config.Planner && s.peopleAsked() == nil:
 		return s.abort() // the run has ended, so the remaining calls are not run
 	case more:
 		return nil
-	case s.kept.Exhausted == nil && b.unfinished() == 0:
+	case s.inner.Exhausted == nil && b.unfinished() == 0:
 		return s.ran()
 	}
 	return s.proceed(nextTools)
@@ -432,7 +432,7 @@ func (s *step) outcome(c *BatchCall, end *ToolEnd) error {
 // noteChosen notes that a required call has ended.
 func (s *step) noteChosen(c *BatchCall) {
 	if choice := s.Config.ToolChoice; choice == message.AnyTool || choice == message.ToolChoice(c.Tool) {
-		s.kept.Chosen = true
+		s.inner.Chosen = true
 	}
 }
 

@@ -32,13 +32,13 @@ func (s *step) decideRequest(f fault.Failure) {
 // requestPosition returns the position of the current model call or try on the transport plane.
 func (s *step) requestPosition() Position {
 	return Position{
-		Action: s.Config.Action, Attempt: s.kept.Transport, MaxAttempts: s.transportPolicy().MaxAttempts,
+		Action: s.Config.Action, Attempt: s.inner.Transport, MaxAttempts: s.transportPolicy().MaxAttempts,
 	}
 }
 
 // requestVerdict returns the policy's decision on the failure of the current request.
 func (s *step) requestVerdict(f *fault.Failure) policy.Decision {
-	return s.transportVerdict(s.transportPolicy(), s.requestPosition(), s.kept.TransportWaited, f)
+	return s.transportVerdict(s.transportPolicy(), s.requestPosition(), s.inner.TransportWaited, f)
 }
 
 // transportVerdict returns a policy's decision on a failed attempt of the transport plane.
@@ -53,8 +53,8 @@ func (s *step) transportVerdict(
 
 // countRequest counts an attempt of the current request and the wait after it.
 func (s *step) countRequest(delay time.Duration) {
-	s.kept.Transport++
-	s.kept.TransportWaited = backoff.Sum(s.kept.TransportWaited, delay)
+	s.inner.Transport++
+	s.inner.TransportWaited = backoff.Sum(s.inner.TransportWaited, delay)
 }
 
 // followTransport records a decision on a failed attempt of the transport plane, and follows it.

@@ -209,9 +209,9 @@ func (st *State) changeFault(a *Ask, r *Response) string {
 
 // OpenAsk returns the open question with an ID, or nil. It is read-only.
 func (st *State) OpenAsk(id string) *Ask {
-	for n := range st.kept.Questions {
-		if st.Phase == Asking && st.kept.Questions[n].ID == id {
-			return &st.kept.Questions[n]
+	for n := range st.inner.Questions {
+		if st.Phase == Asking && st.inner.Questions[n].ID == id {
+			return &st.inner.Questions[n]
 		}
 	}
 	return nil

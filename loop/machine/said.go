@@ -24,9 +24,9 @@ func (s *step) said() error {
 	if slices.Contains(s.Spoken, w.ID) {
 		return s.eventError("it was said before")
 	}
-	s.Spoken, s.kept.Words = append(slices.Clip(s.Spoken), w.ID), append(slices.Clip(s.kept.Words), *w)
+	s.Spoken, s.inner.Words = append(slices.Clip(s.Spoken), w.ID), append(slices.Clip(s.inner.Words), *w)
 	if w.Reset {
-		s.Actions, s.Failed, s.kept.Nudge = nil, failedCounts{}, nil
+		s.Actions, s.Failed, s.inner.Nudge = nil, failedCounts{}, nil
 		s.startOver()
 	}
 	switch {
@@ -37,7 +37,7 @@ func (s *step) said() error {
 			s.do(CallModel).Model = call
 		}
 		return err
-	case w.Stop && s.Phase == Asking && s.kept.Questions[0].Kind != AskExhausted:
+	case w.Stop && s.Phase == Asking && s.inner.Questions[0].Kind != AskExhausted:
 		return s.withdraw()
 	}
 	return nil
@@ -45,7 +45,7 @@ func (s *step) said() error {
 
 // withdraw takes the open questions about calls back: the calls are not made.
 func (s *step) withdraw() error {
-	for _, a := range s.kept.Questions {
+	for _, a := range s.inner.Questions {
 		if c := s.call(a.Index); c.Lost != nil {
 			s.leaveLost(c)
 		} else {
@@ -57,14 +57,14 @@ func (s *step) withdraw() error {
 
 // addUserMessages adds the user's messages to the conversation.
 func (s *step) addUserMessages() {
-	for _, w := range s.kept.Words {
+	for _, w := range s.inner.Words {
 		s.say(message.Message{Role: message.User, Text: w.Text})
 	}
-	s.kept.Words = nil
+	s.inner.Words = nil
 }
 
 // hasUserMessages reports whether there are messages of the user that the model can still be told.
 func (s *step) hasUserMessages() bool {
 	limit := s.Policy.MaxTurns
-	return len(s.kept.Words) > 0 && (limit == policy.Unlimited || s.Turn < limit)
+	return len(s.inner.Words) > 0 && (limit == policy.Unlimited || s.Turn < limit)
 }

@@ -92,17 +92,17 @@ func (s *step) settled(a Ask, said time.Time, how Settled) {
 
 // askOn asks the questions that are left, or goes on with the calls.
 func (s *step) askOn(answered func(*Ask) bool) error {
-	left := slices.DeleteFunc(slices.Clone(s.kept.Questions), func(a Ask) bool { return answered(&a) })
+	left := slices.DeleteFunc(slices.Clone(s.inner.Questions), func(a Ask) bool { return answered(&a) })
 	if s.ask(left); len(left) > 0 {
 		return nil
 	}
-	s.kept.Questions = nil
+	s.inner.Questions = nil
 	return s.proceed(nextTools)
 }
 
 // askAbout asks a person what is to follow an exhaustion.
 func (s *step) askAbout(p *Plan) error {
-	x := s.kept.Exhausted
+	x := s.inner.Exhausted
 	a := Ask{Kind: AskExhausted, Index: -1, Tool: x.Action, Failure: &x.Failure,
 		Attempt: x.Attempt, Reason: x.Reason, At: s.At, Deadline: s.openUntil(p.Delay), Default: EndRun}
 	if c := s.correctable(); c != nil {
@@ -119,7 +119,7 @@ func (s *step) askAbout(p *Plan) error {
 // correctable returns the call whose arguments a person may correct after an exhaustion: the only one of its
 // tool that was not accepted, if nothing else was decided by it. Else it returns nil.
 func (st *State) correctable() (found *BatchCall) {
-	x, b := st.kept.Exhausted, st.Batch
+	x, b := st.inner.Exhausted, st.Batch
 	if b == nil || x == nil || x.Plane != fault.Correction || x.Cycle != nil ||
 		x.Failure.Class == fault.UnknownTool || st.Config.CallsOnly || st.Policy.AllOrNothing && len(b.Calls) > 1 {
 		return nil
@@ -152,7 +152,7 @@ func (s *step) remake(c *BatchCall, r *Response) {
 // ruleExhausted follows an answer about an exhaustion.
 func (s *step) ruleExhausted(r *Response) error {
 	c := s.correctable()
-	s.kept.Questions = nil
+	s.inner.Questions = nil
 	if r.Verdict == EndRun {
 		return s.abort()
 	}
@@ -163,9 +163,9 @@ func (s *step) ruleExhausted(r *Response) error {
 		}
 		s.remake(c, r)
 		if words := strings.TrimSpace(r.Words); words != "" {
-			s.kept.Words = append(slices.Clip(s.kept.Words), session.Words{Text: words, By: r.By, At: s.At})
+			s.inner.Words = append(slices.Clip(s.inner.Words), session.Words{Text: words, By: r.By, At: s.At})
 		}
-		s.kept.Exhausted = nil
+		s.inner.Exhausted = nil
 		return s.proceed(nextTools)
 	}
 	s.tellAnew()
@@ -175,7 +175,7 @@ func (s *step) ruleExhausted(r *Response) error {
 // tellAnew tells the model that it may try the exhausted action again: in the answers to its calls, if they
 // are not in the conversation yet.
 func (s *step) tellAnew() {
-	x := s.kept.Exhausted
+	x := s.inner.Exhausted
 	fb := s.Feedback(x.Action)
 	if x.Plane != fault.Correction || fb == nil || !fb.Last() {
 		return
@@ -278,7 +278,7 @@ func (s *step) leaveLost(c *BatchCall) {
 
 // nobodyAnswered follows the defaults of the questions whose deadline is over.
 func (s *step) nobodyAnswered() error {
-	first := AskedUntil(s.kept.Questions)
+	first := AskedUntil(s.inner.Questions)
 	if first.IsZero() || s.At.Before(first) {
 		return s.eventError("it waits for a person, " + until(first))
 	}
@@ -287,7 +287,7 @@ func (s *step) nobodyAnswered() error {
 		return nil
 	}
 	over := func(a *Ask) bool { return !a.Deadline.IsZero() && !s.At.Before(a.Deadline) }
-	for _, a := range s.kept.Questions {
+	for _, a := range s.inner.Questions {
 		if !over(&a) {
 			continue
 		}

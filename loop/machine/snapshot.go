@@ -32,7 +32,7 @@ type snapshot struct {
 // stateJSON is the JSON form of a State. It contains the snapshot of the session.
 type stateJSON struct {
 	State
-	kept
+	inner
 	Session    json.RawMessage   `json:"session,omitempty"`
 	Transcript []message.Message `json:"transcript,omitempty"`
 	Turns      []projection.Turn `json:"turns,omitempty"`
@@ -60,7 +60,7 @@ func (st State) Snapshot() ([]byte, error) {
 // json returns the JSON form of all but the session and the transcript.
 func (st *State) json() *stateJSON {
 	return &stateJSON{
-		State: *st, kept: st.kept, Turns: st.turns.From(0), Failures: st.ToolFailures(),
+		State: *st, inner: st.inner, Turns: st.turns.From(0), Failures: st.ToolFailures(),
 		Recent: st.recent.Values(), Lately: st.shownCalls.Values(),
 	}
 }
@@ -68,7 +68,7 @@ func (st *State) json() *stateJSON {
 // state returns the state with that JSON form.
 func (w *stateJSON) state(held session.State, said seq.Log[message.Message], compiled *compiled) State {
 	st := w.State
-	st.kept, st.Session, st.transcript, st.compiled = w.kept, held, said, compiled
+	st.inner, st.Session, st.transcript, st.compiled = w.inner, held, said, compiled
 	st.failures, st.turns = seq.Of(w.Failures...), seq.Of(w.Turns...)
 	st.recent, st.shownCalls = seq.WindowOf(w.Recent...), seq.WindowOf(w.Lately...)
 	if st.Policy == nil {

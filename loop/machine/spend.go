@@ -86,7 +86,7 @@ func (st *State) EstimateAdded() int64 {
 
 // asksEstimate asks for an estimate of the call, if the run records estimates and needs it.
 func (s *step) asksEstimate(call *ModelCall) bool {
-	held := s.kept.Estimate
+	held := s.inner.Estimate
 	if !s.Config.Estimates || !s.projects(call.Model) || held != nil && held.Messages == call.Messages {
 		return false
 	}
@@ -103,14 +103,14 @@ func (s *step) projects(model string) bool {
 
 // estimated takes an estimate.
 func (s *step) estimated() error {
-	s.kept.Estimate = &estimate{Messages: s.transcript.Len(), Tokens: max(s.ev.Tokens, 0)}
+	s.inner.Estimate = &estimate{Messages: s.transcript.Len(), Tokens: max(s.ev.Tokens, 0)}
 	return s.callModel()
 }
 
 // prompt returns the projected usage of a call's prompt: what the last one was, and what was added since.
 func (s *step) prompt(call *ModelCall) (u message.Usage) {
 	var added int64
-	if e := s.kept.Estimate; e != nil && e.Messages == call.Messages {
+	if e := s.inner.Estimate; e != nil && e.Messages == call.Messages {
 		added = e.Tokens
 	} else {
 		added = s.EstimateAdded()
@@ -178,14 +178,14 @@ func (s *step) afford(call *ModelCall) bool {
 	}
 	p.Usage.OutputTokens = cmp.Or(own, policy.LeastReply)
 	p.Cost = price.Cost(p.Usage).Micros()
-	s.kept.Projection, call.Projection = &p, &p
+	s.inner.Projection, call.Projection = &p, &p
 	return true
 }
 
 // askedTooMuch reports that a model refused a call because it cannot write as many tokens as were asked for,
 // and notes how many it can.
 func (s *step) askedTooMuch(f *fault.Failure) bool {
-	p := s.kept.Projection
+	p := s.inner.Projection
 	if p == nil || f.MaxReply <= 0 || f.MaxReply >= p.Usage.OutputTokens {
 		return false
 	}
@@ -196,7 +196,7 @@ func (s *step) askedTooMuch(f *fault.Failure) bool {
 
 // unaffordable ends the run before a call that does not fit.
 func (s *step) unaffordable(why policy.Reason, d policy.Detail) {
-	if s.kept.Transport <= 1 {
+	if s.inner.Transport <= 1 {
 		s.Turn-- // there is no such reply
 	}
 	s.stop(Outcome{Reason: why, Detail: d})
@@ -246,7 +246,7 @@ func (s *step) measured() {
 
 // chargeProjection charges a call without usage what was projected.
 func (s *step) chargeProjection() {
-	if p := s.kept.Projection; p != nil {
+	if p := s.inner.Projection; p != nil {
 		s.pay(policy.Charge{Usage: p.Usage, Cost: p.Cost, Estimated: 1})
 	}
 }
@@ -359,7 +359,7 @@ func (s *step) beginAttempt(name string) *action {
 
 // cutByBudget makes a budget the reason to stop after a reply that was cut off at what the budget had left.
 func (s *step) cutByBudget(d *Decision) {
-	if p := s.kept.Projection; p != nil && p.By.Budget != "" && d.Class == fault.Truncated && !d.Retry &&
+	if p := s.inner.Projection; p != nil && p.By.Budget != "" && d.Class == fault.Truncated && !d.Retry &&
 		d.Reason == policy.ReasonNotRetryable {
 		d.Reason, d.Detail = policy.ReasonTokenBudget, p.By
 		if p.By.Money() {

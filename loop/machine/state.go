@@ -157,7 +157,7 @@ type State struct {
 	// Cuts are what prompts leave out of the transcript; see package projection.
 	Cuts []projection.Cut `json:"cuts,omitempty"`
 
-	kept kept
+	inner inner
 
 	transcript seq.Log[message.Message]
 	// turns are the replies of the transcript.
@@ -175,9 +175,8 @@ type State struct {
 	policies *policies
 }
 
-// kept are the fields of a [State] that only the machine reads. In a snapshot they stand beside the others.
-// [State.Kept] is something else: what is known of the conversation.
-type kept struct {
+// inner are the fields of a [State] that only the machine reads. In a snapshot they stand beside the others.
+type inner struct {
 	// Next is what follows a wait or a plan.
 	Next following `json:"next,omitempty"`
 	// Transport is the attempt of the current request on the transport plane, and TransportWaited the sum of
@@ -240,7 +239,7 @@ func (st *State) Seed() string {
 // AsksAgain reports whether a run that is resumed in this state may call the model next. Then what was
 // streamed of an earlier reply is not used.
 func (st *State) AsksAgain() bool {
-	return st.Phase == Calling || st.Phase == Planning || st.Phase == Waiting && st.kept.Next != nextTools
+	return st.Phase == Calling || st.Phase == Planning || st.Phase == Waiting && st.inner.Next != nextTools
 }
 
 // Transcript returns the messages so far, oldest first. The slice is read-only.
@@ -265,8 +264,8 @@ func (st *State) find(name string) *action {
 
 // Exhaustion returns the exhaustion that is not handled yet or that ended the run, or nil.
 func (st *State) Exhaustion() *Question {
-	if st.kept.Exhausted != nil || st.Outcome == nil {
-		return st.kept.Exhausted
+	if st.inner.Exhausted != nil || st.Outcome == nil {
+		return st.inner.Exhausted
 	}
 	return st.Outcome.Exhaustion
 }

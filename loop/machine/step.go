@@ -187,7 +187,7 @@ func (s *step) started() error {
 		*s.State = State{Config: cfg, compiled: s.compiled, Session: s.Session, At: s.At}
 		s.GoOn(&before)
 	}
-	s.Policy, s.policies, s.kept.Hears = &cfg.Policy, s.compiled.policies, s.ev.Hears
+	s.Policy, s.policies, s.inner.Hears = &cfg.Policy, s.compiled.policies, s.ev.Hears
 	s.Session = s.Session.AddRun().WithMaxReply("", 0) // the run's own model may be another now
 	s.Run, s.First = s.Session.Runs(), s.Session.AttemptCount()
 	s.Opened = s.First // every action leaves an attempt, so the numbers are new
@@ -217,10 +217,10 @@ func (s *step) woke() error {
 	if s.Phase == Asking {
 		return s.nobodyAnswered()
 	}
-	if w := s.waitBefore(s.kept.Next); w != nil && s.At.Before(w.Until) {
+	if w := s.waitBefore(s.inner.Next); w != nil && s.At.Before(w.Until) {
 		return s.eventError("it waits until " + w.Until.Format(time.RFC3339Nano))
 	}
-	return s.enter(s.kept.Next)
+	return s.enter(s.inner.Next)
 }
 
 func (s *step) adjusted() error {
@@ -264,14 +264,14 @@ func (s *step) stop(o Outcome) {
 	if s.Batch != nil {
 		s.endBatch("Not done: the run was stopped.")
 	}
-	if n := len(s.kept.Words); n > 0 {
+	if n := len(s.inner.Words); n > 0 {
 		s.warn("the run ended before the model was told what the user had said last: " + several.Of(n, "message"))
 	}
 	o.Totals = Totals{Usage: s.Usage, Waited: s.Waited, Turns: s.Turn,
 		Cost: s.Charged.Cost, Estimated: s.Charged.Estimated, Wasted: s.Wasted}
 	o.Warnings, o.InDoubt, o.ToolFailures = s.Warnings, s.doubtful(), s.ToolFailures()
 	s.Outcome = &o
-	s.kept = kept{Hears: s.kept.Hears}
+	s.inner = inner{Hears: s.inner.Hears}
 	if s.notifyEnd(&o); !s.asksReducers("") {
 		s.ended()
 	}
@@ -279,7 +279,7 @@ func (s *step) stop(o Outcome) {
 
 // ended adds the effect with the outcome of the run.
 func (s *step) ended() {
-	s.Phase, s.kept.Next = Stopped, ""
+	s.Phase, s.inner.Next = Stopped, ""
 	s.do(Stop).Outcome = s.Outcome
 }
 

@@ -24,7 +24,7 @@ func (s *step) nextTurn() error {
 	}
 	s.addUserMessages()
 	s.Turn++
-	s.kept.Transport, s.kept.TransportWaited = 1, 0
+	s.inner.Transport, s.inner.TransportWaited = 1, 0
 	if s.Config.UserPrompt {
 		s.Phase = Prompting
 		call := s.modelCall()
@@ -65,7 +65,7 @@ func (s *step) nextCall() (*ModelCall, error) {
 
 func (s *step) modelCall() *ModelCall {
 	call := &ModelCall{
-		Turn: s.Turn, At: s.positions(), Transport: s.kept.Transport, Messages: s.transcript.Len(),
+		Turn: s.Turn, At: s.positions(), Transport: s.inner.Transport, Messages: s.transcript.Len(),
 		Stop: s.Config.Stop,
 	}
 	settings := s.settings(call.At)
@@ -73,7 +73,7 @@ func (s *step) modelCall() *ModelCall {
 	p := s.transportPolicy()
 	call.Timeout, call.FirstToken, call.Idle = max(p.ModelTimeout, 0), max(p.FirstTokenTimeout, 0),
 		max(p.IdleTimeout, 0)
-	if !s.kept.Chosen {
+	if !s.inner.Chosen {
 		call.ToolChoice = s.Config.ToolChoice
 	}
 	return call
@@ -111,14 +111,14 @@ func (s *step) nextTry() error {
 		return nil
 	}
 	a := s.open(s.Config.Action)
-	if s.kept.Transport = max(s.kept.Transport, 1); s.asksGrant("") {
+	if s.inner.Transport = max(s.inner.Transport, 1); s.asksGrant("") {
 		return nil
 	}
 	s.Phase = Trying
 	p := s.policyOf(a.Name)
 	s.do(TryAction).Try = &TryRun{
 		Position: s.position(a.Name, a.Attempt+1),
-		Settings: p.SettingsOf(a.Attempt + 1), Transport: s.kept.Transport,
+		Settings: p.SettingsOf(a.Attempt + 1), Transport: s.inner.Transport,
 		Timeout: max(s.transportPolicy().ModelTimeout, 0),
 	}
 	return nil
@@ -126,9 +126,9 @@ func (s *step) nextTry() error {
 
 // wait delays what follows on a plane, unless a wait there already ends later.
 func (s *step) wait(plane fault.Plane, delay time.Duration, why policy.Reason) {
-	w := &s.kept.CorrectionWait
+	w := &s.inner.CorrectionWait
 	if plane == fault.Transport {
-		w = &s.kept.TransportWait
+		w = &s.inner.TransportWait
 	}
 	until := s.At.Add(delay)
 	if delay > 0 && (*w == nil || until.After((*w).Until)) {
@@ -138,7 +138,7 @@ func (s *step) wait(plane fault.Plane, delay time.Duration, why policy.Reason) {
 
 // waitBefore returns the wait before n, or nil. Before a try it is the later of both planes' waits.
 func (st *State) waitBefore(n following) *Wait {
-	c, t := st.kept.CorrectionWait, st.kept.TransportWait
+	c, t := st.inner.CorrectionWait, st.inner.TransportWait
 	switch {
 	case n == nextTurn:
 		return c
@@ -151,22 +151,22 @@ func (st *State) waitBefore(n following) *Wait {
 // mustWait starts the wait before n if there is one; else it clears the wait.
 func (s *step) mustWait(n following) bool {
 	if w := s.waitBefore(n); w != nil && w.Until.After(s.At) {
-		s.Phase, s.kept.Next = Waiting, n
+		s.Phase, s.inner.Next = Waiting, n
 		s.do(WaitUntil).Wait = w
 		return true
 	}
 	if n != nextTurn {
-		s.kept.TransportWait = nil
+		s.inner.TransportWait = nil
 	}
 	if n == nextTurn || n == nextTry {
-		s.kept.CorrectionWait = nil
+		s.inner.CorrectionWait = nil
 	}
 	return false
 }
 
 // enter begins n, or the wait before it.
 func (s *step) enter(n following) error {
-	s.kept.Next = ""
+	s.inner.Next = ""
 	switch n {
 	case nextCall:
 		if s.mustWait(n) {
@@ -187,11 +187,11 @@ func (s *step) proceed(n following) error {
 	if s.asksReducers(n) {
 		return nil
 	}
-	about := cmp.Or(s.kept.Consult, s.kept.Exhausted)
+	about := cmp.Or(s.inner.Consult, s.inner.Exhausted)
 	if about == nil {
 		return s.enter(n)
 	}
-	s.kept.Next = n
+	s.inner.Next = n
 	if !s.Config.Planner {
 		return s.follow()
 	}
@@ -235,7 +235,7 @@ func (s *step) tried() error {
 		return s.proceed(nextTry)
 	}
 	s.open(name).Attempt++
-	s.kept.Transport, s.kept.TransportWaited = 0, 0
+	s.inner.Transport, s.inner.TransportWaited = 0, 0
 	switch {
 	case t.Reduced != nil && t.Reduced.Error != nil:
 		s.tryRefused(name, t)
@@ -281,7 +281,7 @@ type view struct{ st *State }
 // LatestFeedback is the current feedback of an open action: once an action is closed or has another outcome,
 // its feedback is history.
 func (v view) LatestFeedback(action string) (feedback.RetryFeedback, bool) {
-	if n := v.st.kept.Nudge; n != nil && (action == "" || action == n.ToolName) {
+	if n := v.st.inner.Nudge; n != nil && (action == "" || action == n.ToolName) {
 		return *n, true
 	}
 	if action != "" {
