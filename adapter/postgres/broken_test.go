@@ -126,6 +126,25 @@ func TestAJournalThatIsHeldForNobodyIsLetGo(t *testing.T) {
 	require.NoError(t, log.Close())
 }
 
+// A journal that the server refuses to let go of, here for its id, keeps no lease of another from being
+// renewed.
+func TestALeaseIsRenewedWhateverCannotBeLetGo(t *testing.T) {
+	pool := connect(t, urlOf(t))
+	store := open(t, pool)
+	log, err := store.Open(t.Context(), "order-42")
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = store.Open(ctx, "order\x00-43")
+	require.Error(t, err, "it may have the journal or not")
+	exec(t, pool, `UPDATE retake_session SET until = '-infinity'`)
+	require.Error(t, store.Renew(t.Context()), "it is not let go")
+	var held bool
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT until > now() FROM retake_session`).Scan(&held))
+	assert.True(t, held)
+	require.NoError(t, log.Close())
+}
+
 // An owner does not notice that the server was restarted. One whose server stays away gets the error.
 func TestASessionOutlivesARestartOfItsServer(t *testing.T) {
 	pool := connect(t, urlOf(t))

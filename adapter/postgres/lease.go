@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"time"
 
 	"github.com/retake-go/retake/journal"
@@ -73,22 +74,25 @@ func (s *Store) lose(logs ...*log) {
 	s.lost = append(s.lost, logs...)
 }
 
-// renew lets go of the journals that are held for nobody, and renews the leases of all others of the store.
+// renew renews the leases of the store, and lets go of the journals that are held for nobody.
 func (s *Store) renew(ctx context.Context) error { return within(ctx, s.patience, s.renewAll) }
 
 func (s *Store) renewAll(ctx context.Context) error {
+	if _, err := s.pool.Exec(ctx, `UPDATE retake_session SET until = now() + lease WHERE owner = $1`, s.owner); err != nil {
+		return err
+	}
 	s.mu.Lock()
 	lost := s.lost
 	s.lost = nil
 	s.mu.Unlock()
-	for n, l := range lost {
+	var failed []error
+	for _, l := range lost {
 		if err := l.release(ctx); err != nil {
-			s.lose(lost[n:]...)
-			return err
+			failed = append(failed, err)
+			s.lose(l)
 		}
 	}
-	_, err := s.pool.Exec(ctx, `UPDATE retake_session SET until = now() + lease WHERE owner = $1`, s.owner)
-	return err
+	return errors.Join(failed...)
 }
 
 // keep renews the leases in time until the store is closed. If it fails, it tries again the next time. If
