@@ -21,7 +21,7 @@ var limitsCommand = command{
 	about: `
 HEADERS is a file, a folder of files, or standard input with the headers of a response, one "Name: value" a
 line, in any case and order. A status line before them is skipped. A body may follow after an empty line; a
-body in JSON may also stand alone.
+body in JSON may also stand alone. Of what "curl -v" shows the lines that begin with "< " are read.
 
 ` + textsOfJournals + `
 Of a journal the limits of each failure are shown, as they were recorded.

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"net/textproto"
+	"regexp"
 	"strings"
 	"time"
 
@@ -16,6 +17,9 @@ func splitResponse(text []byte) (headers map[string][]string, body []byte, stran
 		return nil, begin, nil
 	}
 	headers = map[string][]string{}
+	if byCurl.Match(text) {
+		text = received(text)
+	}
 	for n := 1; len(text) > 0; n++ {
 		var raw []byte
 		raw, text, _ = bytes.Cut(text, []byte("\n"))
@@ -32,6 +36,19 @@ func splitResponse(text []byte) (headers map[string][]string, body []byte, stran
 		}
 	}
 	return headers, nil, strange
+}
+
+// byCurl matches the beginning of what curl -v shows.
+var byCurl = regexp.MustCompile(`^[*<>] `)
+
+// received is what curl -v shows of a response's headers: the lines that it marks so.
+func received(text []byte) (headers []byte) {
+	for line := range bytes.Lines(text) {
+		if header, is := bytes.CutPrefix(line, []byte("< ")); is {
+			headers = append(headers, header...)
+		}
+	}
+	return headers
 }
 
 // responseTime is the time of a response: as given, or else from its Date header, or else zero.
