@@ -35,9 +35,11 @@ type responsesReply struct {
 	pieces map[place]*kit.Pieces
 	// thought is the place of the latest thoughts.
 	thought place
-	// last is the whole response in the last event, end the status that this event tells.
+	// last is the whole response in the last event, end the status that this event tells, and tell streams
+	// what came with it alone.
 	last json.RawMessage
 	end  string
+	tell func(loop.Delta)
 
 	extras kit.Extras
 }
@@ -170,7 +172,7 @@ func (r *responsesReply) event(data []byte, tell func(loop.Delta)) (bool, error)
 		if e.Response == nil && kit.IsError(e.Error) {
 			return false, reportedError(data)
 		}
-		r.last, r.end = e.Response, ends[e.Type]
+		r.last, r.end, r.tell = e.Response, ends[e.Type], tell
 		return true, nil
 	case "error":
 		return false, reportedError(data)
@@ -263,7 +265,24 @@ func (r *responsesReply) ended(bool) (message.Reply, error) {
 	if err == nil && whole && (len(r.calls) > len(reply.Calls) || len(r.wrote) > 0 && reply.Text == "") {
 		return message.Reply{}, invalid("the end of the stream lacks the output that was streamed")
 	}
+	if err == nil {
+		r.tellRest(reply)
+	}
 	return reply, err
+}
+
+// tellRest streams what came with the last event alone: some servers send no pieces of it.
+func (r *responsesReply) tellRest(reply message.Reply) {
+	if len(r.wrote) > 0 {
+		reply.Text = ""
+	}
+	if r.thought != (place{}) {
+		reply.Thinking = ""
+	}
+	if len(r.calls) > 0 {
+		reply.Calls = nil
+	}
+	kit.TellWhole(reply, r.tell)
 }
 
 // whole returns the whole response. The last event has it, except that some servers omit the output there: it

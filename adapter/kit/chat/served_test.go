@@ -520,6 +520,30 @@ func TestArgumentsThatAreSaidAgainInEachPieceAreReadOnce(t *testing.T) {
 	}
 }
 
+// Some servers of the Responses API send no pieces: a caller who listens gets what the end of the stream has.
+func TestWhatOnlyTheEndOfAStreamHasIsStreamed(t *testing.T) {
+	const (
+		thought = `{"type":"reasoning","id":"r","content":[{"type":"reasoning_text","text":"Hm."}],"summary":[]}`
+		said    = `{"type":"message","content":[{"type":"output_text","text":"Yes."}]}`
+		called  = `{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}`
+		piece   = `{"type":"response.output_text.delta","output_index":1,"delta":"Yes."}`
+		end     = `{"type":"response.completed","response":{"status":"completed","output":[` + thought + `,` + said + `,` + called + `]}}`
+	)
+	for name, says := range map[string]string{"no pieces": streamOf(end), "pieces of the text": streamOf(piece, end)} {
+		var told loop.Delta
+		req := hello()
+		req.Stream = func(d loop.Delta) {
+			told = loop.Delta{Text: told.Text + d.Text, Thinking: told.Thinking + d.Thinking, Name: told.Name + d.Name, Arguments: told.Arguments + d.Arguments}
+		}
+		s := kittest.Serve(t, "200 OK\nContent-Type: text/event-stream\n\n"+says)
+		model, err := overResponses(chat.Config{Model: "m"}).New(s.URL, s.Client)
+		require.NoError(t, err)
+		_, err = model.Reply(t.Context(), req)
+		require.NoError(t, err)
+		assert.Equal(t, loop.Delta{Text: "Yes.", Thinking: "Hm.", Name: "f", Arguments: "{}"}, told, name)
+	}
+}
+
 // A gateway may write the index that says which call a piece is of as a text.
 func TestAnIndexMayBeAText(t *testing.T) {
 	piece := func(call string) string { return `{"choices":[{"delta":{"tool_calls":[` + call + `]}}]}` }
