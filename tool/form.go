@@ -3,6 +3,7 @@ package tool
 import (
 	"encoding"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -29,10 +30,16 @@ func hasOwnForm(t reflect.Type) bool {
 
 // formFault returns an error that names the place in a type of results whose values have no JSON form; nil if
 // there is none. Values of interfaces are seen only at run time.
-func formFault(t reflect.Type) error { return formFaultAt(t, t.String(), map[reflect.Type]bool{}) }
+func formFault(t reflect.Type) error { return formFaultAt(part{t, true}, t.String(), map[part]bool{}) }
 
-func formFaultAt(t reflect.Type, place string, seen map[reflect.Type]bool) error {
-	if seen[t] || hasOwnForm(t) {
+// part is a type within a type of results.
+type part struct {
+	reflect.Type
+	isAlways bool // in every result: not behind a pointer, nor in a list or a map
+}
+
+func formFaultAt(t part, place string, seen map[part]bool) error {
+	if seen[t] || hasOwnForm(t.Type) {
 		return nil
 	}
 	seen[t] = true
@@ -41,15 +48,33 @@ func formFaultAt(t reflect.Type, place string, seen map[reflect.Type]bool) error
 		return fmt.Errorf("%s is of type %s, which has no JSON form: leave it out (`json:\"-\"`), or give "+
 			"its type a method MarshalJSON", place, t)
 	case reflect.Pointer, reflect.Slice, reflect.Array:
-		return formFaultAt(t.Elem(), place, seen)
+		return formFaultAt(part{t.Elem(), false}, place, seen)
 	case reflect.Map:
 		if !isKey(t.Key()) {
 			return fmt.Errorf("%s is of type %s, whose keys are no names of JSON members: use strings or "+
 				"whole numbers, or give %s a method MarshalText", place, t, t.Key())
 		}
-		return formFaultAt(t.Elem(), place, seen)
+		return formFaultAt(part{t.Elem(), false}, place, seen)
 	case reflect.Struct:
+		if err := layoutFault(t.Type); t.isAlways && err != nil {
+			return fmt.Errorf("%s is of type %s, which has no JSON form (%w): leave it out (`json:\"-\"`), or give "+
+				"its type a method MarshalJSON", place, t, err)
+		}
 		return fieldFault(t, place, seen)
+	}
+	return nil
+}
+
+// layoutFault is why the library refuses a struct by its fields alone: none of them is exported, for example.
+func layoutFault(t reflect.Type) error {
+	for _, reads := range []reflect.Type{reflect.TypeFor[json.Unmarshaler](), reflect.TypeFor[jsonv2.UnmarshalerFrom]()} {
+		if reflect.PointerTo(t).Implements(reads) {
+			return nil // it would be asked, and the library would not look at the fields
+		}
+	}
+	var refused *jsonv2.SemanticError
+	if errors.As(jsonv2.Unmarshal([]byte("{}"), reflect.New(t).Interface()), &refused) {
+		return refused.Err
 	}
 	return nil
 }
@@ -68,7 +93,7 @@ func isKey(t reflect.Type) bool {
 }
 
 // fieldFault is formFault of the fields of a struct that are written.
-func fieldFault(t reflect.Type, place string, seen map[reflect.Type]bool) error {
+func fieldFault(t part, place string, seen map[part]bool) error {
 	for n := range t.NumField() {
 		f := t.Field(n)
 		tag, _ := f.Tag.Lookup("json")
@@ -76,7 +101,7 @@ func fieldFault(t reflect.Type, place string, seen map[reflect.Type]bool) error 
 		if tag == "-" || !f.IsExported() && !f.Anonymous || strings.Contains(options, "omitzero") {
 			continue
 		}
-		if err := formFaultAt(f.Type, place+"."+f.Name, seen); err != nil {
+		if err := formFaultAt(part{f.Type, t.isAlways}, place+"."+f.Name, seen); err != nil {
 			return err
 		}
 	}

@@ -2,8 +2,11 @@ package tool_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"net/url"
+	"sync"
 	"testing"
 	"time"
 
@@ -39,6 +42,10 @@ type key struct{ n int }
 
 func (k key) MarshalText() ([]byte, error) { return fmt.Append(nil, k.n), nil }
 
+type reads struct{ N int }
+
+func (*reads) UnmarshalJSON([]byte) error { return errors.New("it reads nothing") }
+
 type node struct {
 	Name string
 	Next *node
@@ -62,6 +69,10 @@ func TestAResultWithoutAJSONFormIsRefused(t *testing.T) {
 		{refused[func()](), "func() is of type func()" + way, func() {}},
 		{refused[complex128](), "complex128 is of type complex128" + way, 1i},
 		{refused[watch](), "tool_test.watch.Done is of type chan int" + way, watch{Done: make(chan int)}},
+		{
+			refused[struct{ Lock sync.Mutex }](), "struct { Lock sync.Mutex }.Lock is of type sync.Mutex, which has no JSON form " +
+				"(Go struct has no exported fields)" + way[len(", which has no JSON form"):], struct{ Lock *sync.Mutex }{new(sync.Mutex)},
+		},
 		{refused[deep](), "tool_test.deep.Watches.Done is of type chan int" + way, deep{[]map[string]*watch{{"a": {}}}}},
 		{
 			refused[map[point]int](), "map[tool_test.point]int is of type map[tool_test.point]int, whose keys are no names of JSON members: " +
@@ -86,6 +97,12 @@ func TestAResultWithAJSONFormIsAccepted(t *testing.T) {
 		At   time.Time      `json:"at"`
 		Ages map[int]string `json:"ages"`
 		skip chan int
+		None struct{}
+		Anon struct {
+			out chan int `json:"-"`
+		}
+		Read reads
+		Link *url.URL
 	}
 	for text, value := range map[string]any{
 		refused[hidden]():      hidden{skip: nil},
