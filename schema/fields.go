@@ -27,12 +27,26 @@ type field struct {
 // What the decoder and the schema could understand differently is refused by name.
 func fieldsOf(t reflect.Type, path string) ([]field, error) {
 	fields, faults := appendFields(nil, t, path, nil, true)
+	if hidesAll(t) {
+		faults = append(faults, fmt.Errorf("schema: %s: no field is exported, so that nothing is read from JSON: "+
+			"begin their names with a capital letter", path))
+	}
 	for n, f := range fields {
 		if slices.ContainsFunc(fields[:n], func(g field) bool { return g.name == f.name }) {
 			faults = append(faults, fmt.Errorf("schema: %s: two fields are named %q in JSON: rename one", path, f.name))
 		}
 	}
 	return fields, errors.Join(faults...)
+}
+
+// hidesAll reports whether a struct has fields, and all of them are hidden by their names alone.
+func hidesAll(t reflect.Type) bool {
+	for n := range t.NumField() {
+		if f := t.Field(n); f.IsExported() || f.Anonymous || f.Name == "_" || f.Tag.Get("json") != "" {
+			return false
+		}
+	}
+	return t.NumField() > 0
 }
 
 func appendFields(fields []field, t reflect.Type, path string, index []int, checked bool) (_ []field, faults []error) {

@@ -287,6 +287,9 @@ func TestForRefuses(t *testing.T) {
 		"hidden": {refused[struct {
 			A int `jsonschema:"-"`
 		}], `use json:"-"`},
+		"all_hidden": {refused[struct {
+			B struct{ city, street string }
+		}], "B: no field is exported, so that nothing is read from JSON: begin their names with a capital letter"},
 		"unique_of_maps": {refused[struct {
 			A []any `validate:"unique"`
 		}], "cannot be compared"},
