@@ -54,7 +54,7 @@ func bounds(field string, n, least, most int) error {
 type Budget struct {
 	left    int
 	stop    func() bool
-	next    int // stop is called when no more than this is left
+	next    int // stop is called when less than this is left
 	kept    int // how many answers of shared schemas are remembered, and failures in them
 	weighed int // how many failures of alternatives were compared with each other
 	likened int // how many names were compared with one that is not allowed
@@ -81,16 +81,18 @@ func (b *Budget) Read(size int) { b.spend(size / patternSteps) }
 
 // spend takes from the budget. If too little is left, it returns false and the budget is spent.
 func (b *Budget) spend(work int) bool {
-	if b.left -= work; b.left < 0 {
+	b.left -= work
+	return b.left >= b.next || b.goesOn()
+}
+
+// goesOn reports whether something is left, and stop does not end the work. It is apart so that spend is
+// inlined.
+func (b *Budget) goesOn() bool {
+	if b.left < 0 || b.stop != nil && b.stop() {
 		b.left = -1
 		return false
 	}
-	if b.stop != nil && b.left <= b.next {
-		if b.next = b.left - stopEvery; b.stop() {
-			b.left = -1
-			return false
-		}
-	}
+	b.next = max(b.left-stopEvery, 0)
 	return true
 }
 
