@@ -119,7 +119,7 @@ func (f *collector) bind(n *node, v value, at *spot, to reflect.Value, around an
 		}
 		return
 	}
-	if !f.spend(costOfRule * len(at.rules)) {
+	if len(at.rules) > 0 && !f.spend(costOfRule*len(at.rules)) {
 		return
 	}
 	for to.Kind() == reflect.Pointer {
@@ -140,7 +140,9 @@ func (f *collector) bind(n *node, v value, at *spot, to reflect.Value, around an
 	if len(at.rounded) > len(rules) && len(f.failures) == refused && v.rounds(to.Type().Bits()) {
 		rules = at.rounded
 	}
-	f.holdTo(rules, at, to, around, v, false)
+	if len(rules) > 0 {
+		f.holdTo(rules, at, to, around, v, false)
+	}
 	if at.issues && len(f.failures) == refused && len(f.found) == found {
 		f.ownIssues(v, at, to)
 	}

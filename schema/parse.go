@@ -99,9 +99,7 @@ func jsonIssue(pointer, rule, expected string) *fault.Issue {
 // fresh adds a value, and returns its number.
 func (p *parser) fresh(up, place int32) int32 {
 	at := int32(len(p.values))
-	p.values = append(p.values, datum{})
-	v := &p.values[at]
-	v.at, v.up, v.next, v.place, v.depth = at, up, -1, place, int32(p.depth)
+	p.values = append(p.values, datum{at: at, up: up, next: -1, place: place, depth: int32(p.depth)})
 	return at
 }
 
