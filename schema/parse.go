@@ -178,10 +178,15 @@ func (p *parser) number(v *datum, n decimal) {
 
 // quoted reads a string or name. It keeps what one with escapes says.
 func (p *parser) quoted() (escaped bool) {
-	text, end := p.text[p.at:], 1
-	for ; end < len(text) && text[end] != '"'; end++ {
+	start, text := p.at, p.text[p.at:]
+	for end := 1; end < len(text); end++ {
 		switch c := text[end]; {
 		case c > '\\': // most letters
+		case c == '"':
+			if p.at += end + 1; escaped {
+				p.keep(start)
+			}
+			return escaped
 		case c == '\\':
 			escaped = true
 			end++
@@ -189,13 +194,7 @@ func (p *parser) quoted() (escaped bool) {
 			return p.fail()
 		}
 	}
-	if end >= len(text) {
-		return p.fail()
-	}
-	if p.at += end + 1; escaped {
-		p.keep(p.at - end - 1)
-	}
-	return escaped
+	return p.fail()
 }
 
 // keep keeps what a string or name with escapes says, which begins at a place and was read.
