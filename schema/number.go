@@ -101,7 +101,8 @@ func isPlain(text string) bool { return len(text) <= maxExactDigits && isDigits(
 
 // isDigits reports whether a number is a whole one, written as its digits alone.
 func isDigits(text string) bool {
-	return strings.IndexByte(text, '.') < 0 && !hasExponent(text) && text != "-0"
+	digits := strings.TrimPrefix(text, "-")
+	return digitsOf(digits) == len(digits) && text != "-0"
 }
 
 // plainNumber writes a number in one form: equal numbers get equal texts.
