@@ -134,8 +134,10 @@ func (a *agent) callModel(ctx context.Context, in wire[modelCall]) (wire[modelRe
 	}
 	stop := a.beat(ctx, nil)
 	defer stop()
-	reply, failure, err := a.reply(ctx, model, cfg, in.v, &out)
-	out.Reply, out.Failure, out.Trouble = reply, failure, troubled(err)
+	if out.Reply, out.Failure, err = a.reply(ctx, model, cfg, in.v, &out); err != nil {
+		out.Refused = refusedBy(err)
+		return over(out), nil
+	}
 	return acted(ctx, a, "a model's reply", &out, &out.outcome)
 }
 
@@ -181,7 +183,7 @@ func (a *agent) asking(in modelCall) (loop.Model, loop.Config, error) {
 // refusedBy is the text of a refusal in the history.
 func refusedBy(err error) string { return "temporal: " + cut(utf8(err.Error()), maxText) }
 
-// reply calls the model and reads its reply.
+// reply calls the model and reads its reply. The error is that of the store: the model was not called.
 func (a *agent) reply(
 	ctx context.Context, model loop.Model, cfg loop.Config, in modelCall, out *modelResult,
 ) (*machine.Reply, *RemoteError, error) {

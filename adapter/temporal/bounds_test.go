@@ -256,6 +256,98 @@ func TestAReplyThatCannotBeKeptIsAskedForOnce(t *testing.T) {
 	assert.Equal(t, 1, calls)
 }
 
+// A result of a tool that the store refuses is not known, and the run continues.
+func TestAResultThatCannotBeKeptIsInDoubt(t *testing.T) {
+	calls := 0
+	b := newBench(t, Worker{Model: one(), MaxPayload: policy.Unlimited, Tools: echo(t, func(context.Context, string) (string, error) {
+		calls++
+		return strings.Repeat("x", 100_000), nil
+	})}, loop.Config{})
+	b.SetDataConverter(ClaimCheck(nil, &full{}, 0))
+	r, err := b.run()
+	require.NoError(t, err)
+	assert.Equal(t, "Done.", r.Text)
+	assert.Equal(t, 1, calls)
+	assert.Contains(t, r.Transcript[2].Text, "its effect may or may not have happened")
+	assert.Len(t, r.InDoubt, 1)
+}
+
+// away is a storage that does not give what it has for some time.
+type away struct {
+	memory
+	loads int
+	fails func(load int) bool
+}
+
+func (a *away) Load(ctx context.Context, name string) ([]byte, error) {
+	if a.loads++; a.fails(a.loads) {
+		return nil, errors.New("the store is away")
+	}
+	return a.memory.Load(ctx, name)
+}
+
+// A call whose input the store does not give has not begun, and is asked for again.
+func TestACallWhoseInputIsAwayIsMadeLater(t *testing.T) {
+	calls := 0
+	large := looptest.Call(message.Call{ID: "c1", Name: "echo", Arguments: `{"text":"` + strings.Repeat("x", 100_000) + `"}`})
+	b := newBench(t, Worker{
+		Model: looptest.NewModel(large, looptest.Say("Done.")), MaxPayload: policy.Unlimited,
+		Tools: echo(t, func(context.Context, string) (string, error) { calls++; return "done", nil }),
+	}, loop.Config{})
+	// The first is the reply, and the second the input of the call.
+	b.SetDataConverter(ClaimCheck(nil, &away{fails: func(load int) bool { return load == 2 }}, 0))
+	r, err := b.run()
+	require.NoError(t, err)
+	assert.Equal(t, "Done.", r.Text)
+	assert.Equal(t, 1, calls)
+	assert.Equal(t, "done", r.Transcript[2].Text)
+}
+
+// late is a storage that takes nothing at first.
+type late struct {
+	memory
+	saves int
+}
+
+func (l *late) Save(ctx context.Context, name string, doc []byte) error {
+	if l.saves++; l.saves == 1 {
+		return errors.New("the store is away")
+	}
+	return l.memory.Save(ctx, name, doc)
+}
+
+// A model is not asked before its conversation is in the store, and later if the store is away.
+func TestAConversationWhoseStoreIsAwayGoesOnLater(t *testing.T) {
+	model := looptest.NewModel(looptest.Say("Done."))
+	b := newBench(t, Worker{Model: model, Store: &late{}}, loop.Config{})
+	r, err := b.run()
+	require.NoError(t, err)
+	assert.Equal(t, "Done.", r.Text)
+	assert.Len(t, model.Requests(), 1)
+
+	b = newBench(t, Worker{Model: model, Store: &full{}}, loop.Config{})
+	_, err = b.run()
+	require.ErrorContains(t, err, "the disk is full (11 workers were asked)")
+}
+
+// In the code of a workflow a store that fails fails its task, which is made again, and not the run.
+func TestAStoreThatIsAwayEndsNoRun(t *testing.T) {
+	large := strings.Repeat("x", 100_000)
+	store := &away{fails: func(int) bool { return true }}
+	c := ClaimCheck(nil, store, 0)
+	p, err := c.ToPayloads(large)
+	require.NoError(t, err)
+	text := ""
+	require.ErrorContains(t, c.FromPayloads(p, &text), "the store is away", "in a client")
+	of := c.(workflow.ContextAware).WithWorkflowContext(nil)
+	assert.Panics(t, func() { _ = of.FromPayloads(p, &text) })
+	assert.Panics(t, func() { _ = of.FromPayload(p.Payloads[0], &text) })
+	store.fails = func(int) bool { return false }
+	require.NoError(t, of.FromPayloads(p, &text))
+	assert.Equal(t, large, text)
+	assert.Error(t, of.FromPayloads(p, new(int)), "no error of the store")
+}
+
 // At most Worker.Parallel calls run at once, and their outcomes are recorded in call order.
 func TestManyCallsOfOneReply(t *testing.T) {
 	var calls []message.Call

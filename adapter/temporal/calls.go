@@ -36,10 +36,14 @@ func (f *flow) activityOptions(ctx workflow.Context, bound time.Duration, most i
 // notRegistered is the type of the SDK's error of a worker that does not have the agent of an activity.
 const notRegistered = "ActivityNotRegisteredError"
 
-// isOf reports whether an activity failed with an error of a type.
+// isOf reports whether an error, or one behind it, is Temporal's of a type.
 func isOf(err error, kind string) bool {
-	e, ok := errors.AsType[*sdk.ApplicationError](err)
-	return ok && e.Type() == kind
+	for e, ok := errors.AsType[*sdk.ApplicationError](err); ok; e, ok = errors.AsType[*sdk.ApplicationError](e.Unwrap()) {
+		if e.Type() == kind {
+			return true
+		}
+	}
+	return false
 }
 
 // isLost reports that an activity has no outcome because its worker died, stopped or took too long.
@@ -47,6 +51,10 @@ func isLost(err error) bool {
 	_, late := errors.AsType[*sdk.TimeoutError](err)
 	return late || isOf(err, cutOffType)
 }
+
+// isUnseen reports that nobody knows what came of what was begun once: it is lost, or the store of ClaimCheck did
+// not take its outcome.
+func isUnseen(err error) bool { return isLost(err) || isOf(err, notStored) }
 
 // missed handles an activity without an outcome. If every worker was lost, it returns a failure; any other
 // error ends the run.
@@ -87,7 +95,9 @@ func askWorkers[T interface{ refusal() string }](
 		}
 		err := future.Get(ctx, &got)
 		why := got.v.refusal()
-		if isOf(err, notRegistered) {
+		if isOf(err, notLoaded) {
+			why = "temporal: the store of ClaimCheck does not give the input of a call"
+		} else if isOf(err, notRegistered) {
 			why = "temporal: a worker of the task queue does not have the agent " + f.Agent + ": register it in all of them"
 		} else if err != nil || why == "" {
 			return got.v, true, err
@@ -283,7 +293,7 @@ func (r *running) outcome(f *flow) (*toolResult, error) {
 			Seen: fault.Failure{Plane: fault.Transport, Class: fault.Cancelled, Tool: r.run.Tool},
 		}}}, nil
 	}
-	if isLost(r.err) && !r.run.Repeatable {
+	if isUnseen(r.err) && !r.run.Repeatable {
 		return f.unknown(r.run), nil
 	}
 	failed, err := f.missed(r.err, "a call of "+r.run.Tool)
@@ -326,7 +336,7 @@ func (f *flow) Try(t machine.TryRun) error {
 		return err
 	}
 	if err != nil {
-		if !isLost(err) {
+		if !isUnseen(err) {
 			return fmt.Errorf("temporal: an attempt: %w", err)
 		}
 		out = tryResult{outcome: outcome{Failure: f.doubt("a try")}, Try: machine.Try{Abandoned: true}}
