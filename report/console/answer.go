@@ -106,7 +106,7 @@ func (c *Console) again(w http.ResponseWriter, q *question) {
 func (c *Console) keep(w http.ResponseWriter, r *http.Request, cookie, value string) {
 	http.SetCookie(w, &http.Cookie{
 		Name: cookie, Value: url.QueryEscape(value), Path: "/", HttpOnly: true, Secure: c.isSecure(r),
-		SameSite: http.SameSiteStrictMode, MaxAge: 1 << 25,
+		SameSite: http.SameSiteLaxMode, MaxAge: 1 << 25,
 	})
 }
 

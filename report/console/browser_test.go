@@ -3,6 +3,8 @@ package console_test
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"strings"
@@ -225,4 +227,33 @@ func TestAConsoleWithoutTLSIsAnswered(t *testing.T) {
 	tab.Go(at+"/inbox", `document.querySelector(".card")`)
 	tab.Click(`section[aria-label="question of order-42"] [value=approve]`)
 	tab.Until(`document.querySelector(".given")`)
+}
+
+// A link to a session that stands in a ticket or a chat opens it for who has the console open, and no form of another site
+// does anything.
+func TestALinkFromElsewhereLeadsToASession(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a browser takes seconds")
+	}
+	tab := browser.Open(t)
+	dir, _ := fleet(t)
+	c := open(t, string(dir), soonAfter, func(s *console.Settings) { s.Hosts = nil })
+	ask(t, c, "GET", "/api/sessions")
+	server := httptest.NewServer(c)
+	defer server.Close()
+	defer tab.Go("about:blank", "true") // its stream ends
+	chat := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(w, `<a href="%s/session?id=trip-1">see</a><form method="post" action="%[1]s/scheme"><button name="to" value="dark">win</button></form>`, server.URL)
+	}))
+	defer chat.Close()
+	elsewhere := strings.Replace(chat.URL, "127.0.0.1", browser.Host, 1)
+	tab.Go(server.URL+"/?token="+token, `document.querySelector(".scheme")`)
+	tab.Go(elsewhere, `document.querySelector("a")`)
+	tab.Click("a")
+	tab.Until(`document.querySelector("h1").innerText === "trip-1"`)
+	tab.Go(elsewhere, `document.querySelector("button")`)
+	tab.Click("button")
+	tab.Until(`location.pathname === "/scheme"`)
+	assert.Contains(t, tab.Text("document.body.innerText"), "The token is missing or wrong", "a form has no cookie")
 }

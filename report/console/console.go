@@ -148,7 +148,7 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !c.isHost(r.Host):
 		refuse(w, "This console has another name. Open the address that retake serve printed.")
 	case !c.isAllowed(r):
-		refuse(w, "The token is missing or wrong. Open the address that retake serve printed.")
+		refuse(w, "The token is missing or wrong. Open the address that retake serve printed, or one with ?token= and yours.")
 	case c.posts.Check(r) != nil:
 		refuse(w, "This request comes from another site.")
 	case c.settings.Token != "" && r.URL.Query().Has(tokenParam):
@@ -199,7 +199,7 @@ func (c *Console) isToken(given string) bool {
 func (c *Console) swap(w http.ResponseWriter, r *http.Request) {
 	http.SetCookie(w, &http.Cookie{
 		Name: cookieName(r), Value: c.settings.Token, Path: "/", HttpOnly: true, Secure: c.isSecure(r),
-		SameSite: http.SameSiteStrictMode,
+		SameSite: http.SameSiteLaxMode, // a link from a ticket leads here; what it gets changes nothing
 	})
 	if r.Method != http.MethodGet || !strings.Contains(r.Header.Get("Accept"), "text/html") {
 		c.routes.ServeHTTP(w, r)

@@ -186,7 +186,7 @@ func TestTheTokenLeavesTheAddress(t *testing.T) {
 	})
 	assert.Equal(t, http.StatusSeeOther, r.StatusCode)
 	assert.Equal(t, "/?state=done", r.Header.Get("Location"))
-	assert.Equal(t, "retake8080="+token+"; Path=/; HttpOnly; SameSite=Strict", r.Header.Get("Set-Cookie"))
+	assert.Equal(t, "retake8080="+token+"; Path=/; HttpOnly; SameSite=Lax", r.Header.Get("Set-Cookie"))
 	assert.Equal(t, "same-origin", r.Header.Get("Referrer-Policy"))
 	r = ask(t, c, "GET", "//evil.example/?token="+token, func(r *http.Request) { r.Header.Set("Accept", "text/html") })
 	assert.Equal(t, "/evil.example/", r.Header.Get("Location"), "it does not lead elsewhere")
@@ -195,7 +195,7 @@ func TestTheTokenLeavesTheAddress(t *testing.T) {
 	assert.Contains(t, body(t, r), `{"sessions":[{`)
 	r = ask(t, c, "GET", "/?token="+token, func(r *http.Request) { r.Header.Set("Accept", "*/*") })
 	assert.Equal(t, http.StatusOK, r.StatusCode)
-	assert.Contains(t, r.Header.Get("Set-Cookie"), "HttpOnly; SameSite=Strict", "who asks for anything has the cookie, too")
+	assert.Contains(t, r.Header.Get("Set-Cookie"), "HttpOnly; SameSite=Lax", "who asks for anything has the cookie, too")
 }
 
 // Cookies are for HTTPS alone where the request came by it, also to a proxy in front.
