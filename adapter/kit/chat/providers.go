@@ -173,8 +173,9 @@ var noReasoning = members{reasoningContent: json.RawMessage(`""`)}
 // wantsReasoning matches the models that refuse a call of theirs without its reasoning, whichever server they
 // run behind: https://github.com/bytedance/deer-flow/issues/2990,
 // https://github.com/esengine/DeepSeek-Reasonix/issues/6173,
-// https://github.com/smallmain/vscode-unify-chat-provider/issues/286.
-var wantsReasoning = regexp.MustCompile(`(?i)(^|/)(deepseek|kimi|mimo)-`)
+// https://github.com/smallmain/vscode-unify-chat-provider/issues/286. DeepSeek R1 must not get it:
+// https://github.com/vercel/ai/pull/14739.
+var wantsReasoning = regexp.MustCompile(`(?i)(^|/)(deepseek-[^r/]|kimi-|mimo-)[^/]*$`)
 
 // kimi matches Moonshot's models: gateways pass on the schemas that its servers refuse.
 var kimi = regexp.MustCompile(`(?i)(^|[/.])kimi-`)

@@ -38,13 +38,14 @@ var thinking = map[string]struct {
 		[]string{`{"extra_content":{"google":{"thought_signature":"s1"}},"function":{"arguments":"{}","name":"f"},"id":"c1"`}},
 	"LiteLLM": {"litellm", "claude", `"thinking_blocks":[{"type":"thinking","thinking":"I think.","signature":"s1"}]`, ``,
 		[]string{`"thinking_blocks":[{"signature":"s1","thinking":"I think.","type":"thinking"}]`}},
-	"DeepSeek behind a gateway": {"", "opencode-zen/deepseek-v4-flash-free", `"reasoning_content":"I think."`, ``, []string{`"reasoning_content":"I think."`}},
-	"DeepSeek behind LiteLLM":   {"litellm", "deepseek-v4-pro", `"reasoning_content":"I think."`, ``, []string{`"reasoning_content":"I think."`}},
-	"Kimi elsewhere":            {"siliconflow", "Pro/moonshotai/Kimi-K2-Thinking", `"reasoning_content":"I think."`, ``, []string{`"reasoning_content":"I think."`}},
-	"MiMo":                      {"", "mimo-v2.5-pro", `"reasoning_content":"I think."`, ``, []string{`"reasoning_content":"I think."`}},
-	"vLLM":                      {"vllm", "MiniMaxAI/MiniMax-M2", `"reasoning":"I think."`, ``, []string{`"reasoning":"I think."`}},
-	"Groq, which refuses it":    {"groq", "gpt-oss", `"reasoning":"I think.","reasoning_content":"I think."`, ``, nil},
-	"OpenAI":                    {"", "gpt-5", `"reasoning_content":"I think."`, ``, nil},
+	"DeepSeek behind a gateway":     {"", "opencode-zen/deepseek-v4-flash-free", `"reasoning_content":"I think."`, ``, []string{`"reasoning_content":"I think."`}},
+	"DeepSeek behind LiteLLM":       {"litellm", "deepseek-v4-pro", `"reasoning_content":"I think."`, ``, []string{`"reasoning_content":"I think."`}},
+	"DeepSeek R1, which refuses it": {"", "deepseek-ai/DeepSeek-R1", `"reasoning_content":"I think."`, ``, nil},
+	"Kimi elsewhere":                {"siliconflow", "Pro/moonshotai/Kimi-K2-Thinking", `"reasoning_content":"I think."`, ``, []string{`"reasoning_content":"I think."`}},
+	"MiMo":                          {"", "mimo-v2.5-pro", `"reasoning_content":"I think."`, ``, []string{`"reasoning_content":"I think."`}},
+	"vLLM":                          {"vllm", "MiniMaxAI/MiniMax-M2", `"reasoning":"I think."`, ``, []string{`"reasoning":"I think."`}},
+	"Groq, which refuses it":        {"groq", "gpt-oss", `"reasoning":"I think.","reasoning_content":"I think."`, ``, nil},
+	"OpenAI":                        {"", "gpt-5", `"reasoning_content":"I think."`, ``, nil},
 }
 
 // A loop of calls asks a second time, and the provider gets the reasoning of its first reply back.
