@@ -258,7 +258,7 @@ func (c *Cost) decode(v json.RawMessage) error {
 func (h *Headers) decode(v json.RawMessage) error {
 	values, _ := parsed(v).(map[string]any)
 	if values == nil {
-		return errIf(true)
+		return &refusal{}
 	}
 	if len(values) > maxHeaders {
 		return tooMany("maxProperties", "headers", maxHeaders)
@@ -289,7 +289,7 @@ func (h *Headers) decode(v json.RawMessage) error {
 func (e *Extra) decode(v json.RawMessage) error {
 	var all Extra
 	if kindOf(v) != fault.Object || canon.Unmarshal(v, &all) != nil {
-		return errIf(true)
+		return &refusal{}
 	}
 	*e = nil
 	count := 0

@@ -58,20 +58,21 @@ func (s *session) arrive() {
 
 func (s *session) next() {
 	if s.made == s.CallsPerSession {
-		s.end(false)
+		s.leave()
 		return
 	}
 	s.asks++
 	s.attempt(&Call{
 		id: s.asks, turn: s.turn, tokens: int64(s.TokensPerCall), Attempt: 1,
 		key:  backoff.NewKey(strconv.FormatInt(s.Seed, 10)+"/retry", strconv.FormatInt(s.asks, 10)),
-		deny: func() { s.end(true) },
+		deny: s.lose,
 	})
 }
 
-func (s *session) end(lost bool) {
-	s.left, s.lost = s.now, lost
-}
+// leave ends a session with all its calls made, and lose one that cannot go on.
+func (s *session) leave() { s.left = s.now }
+
+func (s *session) lose() { s.left, s.lost = s.now, true }
 
 // attempt makes a call when the limiter allows it.
 func (s *session) attempt(c *Call) {
@@ -104,7 +105,7 @@ func (s *session) ended(c *Call, o limit.Outcome, limits *ratelimit.State) {
 		c.probe = false
 		s.attempt(c)
 	case c.Last || !again:
-		s.end(true)
+		s.lose()
 	default:
 		c.Attempt, c.waited = c.Attempt+1, c.waited+d.Delay
 		s.After(d.Delay, func() { s.attempt(c) })

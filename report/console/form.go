@@ -135,7 +135,7 @@ func (f *form) compare(arguments json.RawMessage) {
 		return
 	}
 	for _, one := range f.Fields {
-		of, name := holder(before, one.path, false)
+		of, name := holder(before, one.path)
 		was, there := of[name]
 		text := "missing"
 		if there {
@@ -155,19 +155,28 @@ func decoded(text []byte, into any) bool {
 	return dec.Decode(into) == nil
 }
 
-// holder is the object in which the value at a place of another one is, and the name that it has there. Where
-// there is none, it is made if the value is to be put there, and nil otherwise.
-func holder(doc map[string]any, path []string, toPut bool) (of map[string]any, name string) {
+// holder is the object in which the value at a place of another one is, nil where there is none, and the name
+// that the value has there.
+func holder(doc map[string]any, path []string) (of map[string]any, name string) {
+	last := len(path) - 1
+	for _, name := range path[:last] {
+		doc, _ = doc[name].(map[string]any)
+	}
+	return doc, path[last]
+}
+
+// put puts a value at a place of an object, and makes the objects on the way.
+func put(doc map[string]any, path []string, value any) {
 	last := len(path) - 1
 	for _, name := range path[:last] {
 		inner, is := doc[name].(map[string]any)
-		if !is && toPut {
+		if !is {
 			inner = map[string]any{}
 			doc[name] = inner
 		}
 		doc = inner
 	}
-	return doc, path[last]
+	doc[path[last]] = value
 }
 
 // object adds the fields of an object: those of the schema, then what is there besides.
@@ -314,10 +323,9 @@ func (f *form) take(in url.Values) (arguments json.RawMessage, changed, ok bool)
 		case why != "":
 			one.Fault, ok = why, false
 		case set:
-			of, name := holder(doc, one.path, true)
-			of[name] = value
+			put(doc, one.path, value)
 		default:
-			of, name := holder(doc, one.path, false)
+			of, name := holder(doc, one.path)
 			delete(of, name)
 		}
 	}

@@ -30,19 +30,25 @@ func secretsIn(in io.Reader) map[string][]string {
 	all, lines := map[string][]string{}, bufio.NewReaderSize(in, 256<<10)
 	for {
 		text, err := lines.ReadSlice('\n')
-		var line struct{ Record journal.Record }
-		if bytes.Contains(text, isForm) && json.Unmarshal(text, &line) == nil && line.Record.Note != nil {
-			n := line.Record.Note
-			for _, place := range secretsOf(n.Schema) {
-				if !slices.Contains(all[n.Tool], place) { // each run may have the same schema
-					all[n.Tool] = append(all[n.Tool], place)
-				}
+		tool, places := secretsOfLine(text)
+		for _, place := range places {
+			if !slices.Contains(all[tool], place) { // each run may have the same schema
+				all[tool] = append(all[tool], place)
 			}
 		}
 		if err != nil && err != bufio.ErrBufferFull {
 			return all
 		}
 	}
+}
+
+// secretsOfLine are those that a line of a journal says to be secret, and the tool.
+func secretsOfLine(text []byte) (tool string, places []string) {
+	var line struct{ Record journal.Record }
+	if !bytes.Contains(text, isForm) || json.Unmarshal(text, &line) != nil || line.Record.Note == nil {
+		return "", nil
+	}
+	return line.Record.Note.Tool, secretsOf(line.Record.Note.Schema)
 }
 
 // isForm is in each line with the schema of a tool.
