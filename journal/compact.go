@@ -100,12 +100,12 @@ func (f *Fold) compactHeader(r *Reader) (*Header, error) {
 	return &h, nil
 }
 
-func (f *Fold) snapshot() (*Snapshot, error) {
+func (f *Fold) snapshot() (*snapshot, error) {
 	state, err := f.State.Snapshot()
 	if err != nil {
 		return nil, err
 	}
-	s := &Snapshot{
+	s := &snapshot{
 		State: state, Said: f.digests.said.String(), Cuts: string(f.digests.cuts), Notes: f.keptNotes(),
 		Adjusted: f.Adjusted,
 		Ended:    f.ends.all, Since: f.since, InDoubt: f.doubt,

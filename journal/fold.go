@@ -357,7 +357,7 @@ func (f *Fold) keptNotes() []Note {
 }
 
 // restore takes over the run of a compacted journal.
-func (f *Fold) restore(s Snapshot) error {
+func (f *Fold) restore(s snapshot) error {
 	if f.State.Phase != machine.Idle {
 		return fmt.Errorf("a snapshot is allowed only after the header of a compacted journal")
 	}
@@ -405,7 +405,7 @@ func (f *Fold) whole(r *Reader) error {
 }
 
 // restoreDigests continues the digests of a conversation.
-func (f *Fold) restoreDigests(s Snapshot) error {
+func (f *Fold) restoreDigests(s snapshot) error {
 	for _, of := range [...]struct{ name, digest string }{{"said", s.Said}, {"cuts", cmp.Or(s.Cuts, s.Said)}} {
 		if len(of.digest) != hashLen {
 			return fmt.Errorf("snapshot: %s: %.64q is not a digest of %d hexadecimal digits", of.name, of.digest,

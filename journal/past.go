@@ -159,4 +159,4 @@ func (j *Journal) GoOn(st *machine.State, history []message.Message) (rest []mes
 // atRest reports whether a run has ended, or has no event yet: a file may end after its header.
 func atRest(st *machine.State) bool { return st.Phase == machine.Stopped || st.Phase == machine.Idle }
 
-func sameRedaction(a, b *Redacted) bool { return a == b || a != nil && b != nil && *a == *b }
+func sameRedaction(a, b *redacted) bool { return a == b || a != nil && b != nil && *a == *b }

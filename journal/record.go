@@ -29,7 +29,7 @@ type Record struct {
 	Event    *machine.Event `json:"event,omitempty"`
 	Decision *Decision      `json:"decision,omitempty" redact:"keep"`
 	Note     *Note          `json:"note,omitempty"`
-	Snapshot *Snapshot      `json:"snapshot,omitempty" redact:"keep"`
+	Snapshot *snapshot      `json:"snapshot,omitempty" redact:"keep"`
 }
 
 // Header begins a run. It has everything that the core needs to fold the run without the user's code.
@@ -50,7 +50,7 @@ type Header struct {
 	// State is the snapshot of the session when the run began; absent if the journal has it already.
 	State json.RawMessage `json:"state,omitempty" redact:"keep"`
 	// Redaction is set if parts of what follows were left out.
-	Redaction *Redacted `json:"redaction,omitempty" redact:"keep"`
+	Redaction *redacted `json:"redaction,omitempty" redact:"keep"`
 	// Compacted is set if a snapshot replaces what was before.
 	Compacted *Compacted `json:"compacted,omitempty" redact:"keep"`
 }
@@ -86,8 +86,8 @@ type Tool struct {
 	Description string `json:"description,omitempty"`
 }
 
-// Redacted says how a journal was redacted. It never contains the secret key.
-type Redacted struct {
+// redacted says how a journal was redacted. It never contains the secret key.
+type redacted struct {
 	// KeyID is the digest of the secret key; empty if there is none.
 	KeyID string `json:"key_id,omitempty"`
 }
@@ -108,8 +108,8 @@ type Decision struct {
 	Prompt string `json:"prompt,omitempty"`
 }
 
-// Snapshot is the state of a run when its journal was compacted.
-type Snapshot struct {
+// snapshot is the state of a run when its journal was compacted.
+type snapshot struct {
 	// State is [machine.State.Snapshot]. Asked is the current effect, if the run continues.
 	State json.RawMessage `json:"state"`
 	Asked *machine.Effect `json:"asked,omitempty"`

@@ -116,11 +116,11 @@ func (r *Redaction) tool(name string) (rules ToolRedaction, ok bool) {
 func (r *Redaction) tooLong(text string) bool { return r.MaxBytes > 0 && len(text) > r.MaxBytes }
 
 // header returns what a journal's header says about the rules; nil without redaction.
-func (r *Redaction) header() *Redacted {
+func (r *Redaction) header() *redacted {
 	if r == nil {
 		return nil
 	}
-	return &Redacted{KeyID: keyID(r.Key)}
+	return &redacted{KeyID: keyID(r.Key)}
 }
 
 // keyID identifies a secret key without revealing it.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -166,13 +167,13 @@ func (r *run) add(line int64, rec journal.Record) {
 		r.undecided = ""
 		r.decision(rec.Decision)
 	case rec.Snapshot != nil:
-		r.restore(rec.Snapshot)
+		r.restore(rec.Snapshot.State, rec.Snapshot.Asked)
 	}
 }
 
-// restore continues from the snapshot of a compacted journal.
-func (r *run) restore(s *journal.Snapshot) {
-	st, err := machine.Restore(s.State)
+// restore continues from the snapshot of a compacted journal: the state, and what was asked for then or nil.
+func (r *run) restore(state json.RawMessage, asked *machine.Effect) {
+	st, err := machine.Restore(state)
 	if err != nil {
 		r.note("the snapshot cannot be read")
 		return
@@ -181,8 +182,8 @@ func (r *run) restore(s *journal.Snapshot) {
 	r.inSession, r.turn = st.Run, st.Turn
 	r.owed, r.said = st.Owed.Usage, st.TranscriptLen()
 	r.outcome = st.Outcome
-	if s.Asked != nil {
-		r.asked = *s.Asked
+	if asked != nil {
+		r.asked = *asked
 	}
 }
 
