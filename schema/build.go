@@ -200,7 +200,7 @@ func (b *builder) list(path string, at *spot, rules *ruleSet, checked bool) (*js
 
 func (b *builder) mapping(path string, at *spot, rules *ruleSet, checked bool) (*jsonschema.Schema, error) {
 	if classOf(at.typ.Key()) != classString {
-		return nil, fmt.Errorf("schema: %s: map keys must be strings, not %s", path, at.typ.Key())
+		return nil, fmt.Errorf("schema: %s: map keys must be strings, not %s: write map[string]%s", path, at.typ.Key(), at.typ.Elem())
 	}
 	values, each, err := b.value(path+"[]", at.typ.Elem(), rules.ofEach(), checked, nil)
 	if err != nil {
