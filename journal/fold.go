@@ -395,13 +395,13 @@ func (f *Fold) asked(said []message.Message) (err error) {
 	return err
 }
 
-// whole returns an error for a compacted journal that ends before its snapshot. No crash leaves one, because
-// it is replaced at once, and who went on with it would make all anew that the snapshot had.
+// whole returns an error for a compacted journal that ends before its snapshot. Who went on with it would make
+// all anew that the snapshot had.
 func (f *Fold) whole(r *Reader) error {
-	if f.Header.Compacted == nil || f.State.Phase != machine.Idle {
-		return nil
+	if f.Header.Compacted != nil && f.State.Phase == machine.Idle {
+		return r.noSnapshot()
 	}
-	return &CorruptError{Line: r.line + 1, Offset: r.end, Why: "the snapshot of the compacted journal is missing or cut off"}
+	return nil
 }
 
 // restoreDigests continues the digests of a conversation.

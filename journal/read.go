@@ -24,7 +24,9 @@ type Reader struct {
 	// bytes at its end, which a loss of power may leave.
 	torn      []byte
 	tornBytes int64
-	err       error
+	// snapshotDue reports that a snapshot must follow what Next returned last.
+	snapshotDue bool
+	err         error
 }
 
 // NewReader returns a reader of the journal in in.
@@ -37,6 +39,10 @@ func NewReader(in io.Reader) *Reader {
 // that is not a journal. Errors of in are returned unchanged.
 func (r *Reader) Next() (Record, error) {
 	raw, err := r.Raw()
+	if r.snapshotDue && errors.Is(err, io.EOF) {
+		err = r.noSnapshot()
+		r.err = err
+	}
 	if err != nil {
 		return Record{}, err
 	}
@@ -45,7 +51,16 @@ func (r *Reader) Next() (Record, error) {
 		r.err = r.locate(err)
 		return Record{}, r.err
 	}
+	if rec.Note == nil {
+		r.snapshotDue = rec.Header != nil && rec.Header.Compacted != nil
+	}
 	return rec, nil
+}
+
+// noSnapshot is the error of a compacted journal that ends before its snapshot. No crash leaves one, because
+// a journal is replaced at once.
+func (r *Reader) noSnapshot() error {
+	return &CorruptError{Line: r.line + 1, Offset: r.end, Why: "the snapshot of the compacted journal is missing or cut off"}
 }
 
 // Raw is [Reader.Next] without decoding. It returns the bytes of the record, valid until the next call.

@@ -92,7 +92,11 @@ func TestACompactedJournalWithoutItsSnapshotIsNotWhole(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, journal.FileName(theSession)), torn, 0o600))
 	_, last := journal.Last(t.Context(), journal.Dir(dir), theSession)
-	for _, err := range []error{replayed, asked, last, journal.Compact(t.Context(), journal.Dir(dir), theSession, nil)} {
+	r := journal.NewReader(bytes.NewReader(torn))
+	_, read := r.Next()
+	require.NoError(t, read)
+	_, read = r.Next()
+	for _, err := range []error{replayed, asked, last, read, journal.Compact(t.Context(), journal.Dir(dir), theSession, nil)} {
 		require.ErrorIs(t, err, journal.ErrCorrupt)
 		require.ErrorContains(t, err, "line 2 (offset "+strconv.Itoa(first)+"): the snapshot of the compacted journal is missing or cut off")
 	}
