@@ -86,29 +86,37 @@ func (f *Fold) Summary(held bool, now time.Time) Summary {
 	return s
 }
 
-// Last returns the last run of a session that has begun: see [Follower]. It takes no lock. The error is
-// [ErrNoRun] if none has, that of the store, or that of Replay for a changed line; the fold has the id of the
-// session then, too.
+// Last returns the last run of a session that has begun: see [Follower]. It takes no lock. A journal that is
+// replaced while it is read is read again. The error is [ErrNoRun] if none has, that of the store, or that of
+// Replay for a changed line; the fold has the id of the session then, too.
 func Last(ctx context.Context, store Keeper, session string) (*Fold, error) {
 	if store == nil {
 		return nil, errNoStore
 	}
+	last, err := lookAt(ctx, store, session)
+	if errors.Is(err, ErrCorrupt) {
+		last, err = lookAt(ctx, store, session)
+	}
+	if err != nil {
+		return &Fold{Header: Header{Session: session}}, fmt.Errorf("session %q: %w", session, err)
+	}
+	return last, nil
+}
+
+// lookAt reads a journal once.
+func lookAt(ctx context.Context, store Keeper, session string) (*Fold, error) {
 	in, err := store.Peek(ctx, session)
-	var f Follower
 	if err == nil && in == nil {
 		err = errNoText
 	}
-	if err == nil {
-		err = errors.Join(f.Read(in), in.Close())
-	}
-	var last *Fold
-	if err == nil {
-		last, err = f.Last()
-	}
 	if err != nil {
-		return &Fold{Header: Header{Session: session}}, fmt.Errorf("session %q: %w", session, chain.Bounded(err))
+		return nil, chain.Bounded(err)
 	}
-	return last, nil
+	var f Follower
+	if err = errors.Join(f.Read(in), in.Close()); err != nil {
+		return nil, chain.Bounded(err)
+	}
+	return f.Last()
 }
 
 // Filter says which sessions are wanted. The zero value wants all.
