@@ -295,7 +295,7 @@ func (f *collector) open(v value, at *spot, to reflect.Value, around any) *varia
 // own copies a text of a large document, so that the text does not keep the document in memory.
 func (e *evaluation) own(text string) string {
 	switch {
-	case len(e.doc) <= maxShared:
+	case len(e.text) <= maxShared:
 		return text
 	case len(text) > maxShared/4:
 		return strings.Clone(text)

@@ -44,16 +44,16 @@ func (t *tree) parse(doc []byte, lim Limits) (root value, wrong *fault.Issue) {
 	if len(doc) > lim.MaxBytes {
 		return value{}, jsonIssue("", fault.RuleSize, "at most "+strconv.Itoa(lim.MaxBytes)+" bytes")
 	}
-	t.doc, t.text = doc, string(doc)
+	t.text = string(doc)
 	if !utf8.ValidString(t.text) {
-		return value{}, t.cut()
+		return value{}, t.cut(doc)
 	}
 	if likely := likelyValues(t.text); likely > cap(t.values) {
 		t.values = make([]datum, 0, likely)
 	}
 	p := t.read(lim)
 	if p.isBroken {
-		wrong = t.cut()
+		wrong = t.cut(doc)
 		p = t.read(lim) // what comes before the fault may be beyond the limits
 	}
 	if len(t.values) > lim.MaxValues {
@@ -290,8 +290,8 @@ func (p *parser) refuse(n int32, rule, expected string) {
 }
 
 // cut leaves of the text what comes before the first error, and says what is wrong there.
-func (t *tree) cut() *fault.Issue {
-	text, wrong := t.text, canon.Fault(t.doc)
+func (t *tree) cut(doc []byte) *fault.Issue {
+	text, wrong := t.text, canon.Fault(doc)
 	t.text = text[:min(wrong.Offset, len(text))]
 	expected := cmp.Or(syntax.Expected(string(wrong.Rule), text, wrong.Offset), "valid JSON")
 	return jsonIssue(wrong.Pointer, string(wrong.Rule), expected)

@@ -36,8 +36,7 @@ func (k kind) name() fault.Kind { return kindNames[k] }
 
 // tree is a document that was read.
 type tree struct {
-	doc     []byte
-	text    string           // the same, as far as it is right
+	text    string           // as far as it is right
 	values  []datum          // in the order of their first bytes
 	said    map[int32]string // what strings and names with escapes say, by where they begin
 	isWhole bool             // the document is strict JSON within the limits, and all of it is here
