@@ -155,7 +155,7 @@ func (s *step) shortened() error {
 		s.inner.Tight = nil
 		full := policy.Decision{Reason: policy.ReasonContextFull}
 		s.exhaust(s.recordTransport(s.requestPosition(), *f, full, FailedAttempts{}), *f)
-		return s.proceed(nextCall)
+		return s.proceed(thenCall)
 	}
 	if cut.Summarise != nil {
 		s.Phase, s.inner.Summary = Summarising, &SummaryRun{*cut.Summarise, shortened{cut.Goal, freed, asked.Tokens}}

@@ -118,9 +118,9 @@ func (s *step) denied(g *Grant) error {
 		s.exhaust(d, f)
 	}
 	if s.Config.Single {
-		return s.proceed(nextTry)
+		return s.proceed(thenTry)
 	}
-	return s.proceed(nextCall)
+	return s.proceed(thenCall)
 }
 
 // excusedNow reports that the event is the end of a call that is excused.

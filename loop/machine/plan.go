@@ -166,7 +166,7 @@ func (s *step) fallBack(p *Plan) error {
 	if s.outlasts(p.Delay) {
 		return s.abortFor(s.tooLate(p.Delay))
 	}
-	if n := s.inner.Next; (n == nextCall || n == nextTry) && !s.allowsAnew() {
+	if n := s.inner.Next; (n == thenCall || n == thenTry) && !s.allowsAnew() {
 		return s.abortFor(policy.Decision{Reason: policy.ReasonTurnLimit})
 	}
 	if s.inner.Exhausted.Plane == fault.Correction {
@@ -182,7 +182,7 @@ func (s *step) fallBack(p *Plan) error {
 	if p.Prompt != "" {
 		if s.Batch != nil {
 			s.skipBatch()
-			n = nextTurn
+			n = thenTurn
 		}
 		s.say(message.Message{Role: message.User, Text: p.Prompt})
 	} else if last, ok := s.transcript.Last(); ok && last.Role == message.Assistant && s.Batch == nil {

@@ -87,7 +87,7 @@ func (s *step) waitForPoll() error {
 		s.stop(Outcome{Reason: policy.ReasonDeadline})
 		return nil
 	}
-	s.mustWait(nextTools)
+	s.mustWait(thenTools)
 	return nil
 }
 

@@ -30,7 +30,7 @@ func (s *step) replied() error {
 	if brokeOff(r.Message.Finish) {
 		s.payForAll()
 		s.requestFailed(fault.Failure{Plane: fault.Transport, Class: fault.Unavailable})
-		return s.proceed(nextCall)
+		return s.proceed(thenCall)
 	}
 	s.inner.Transport, s.inner.TransportWaited, s.inner.Nudge = 0, 0, nil
 	s.echo(&r.Message)
@@ -138,7 +138,7 @@ func (s *step) askAnew(d *Decision, issues []fault.Issue) error {
 		s.say(message.Message{Role: message.User, Text: s.correct(d, issues, s.Config.Limits)})
 	}
 	s.keepTurn(s.from, projection.Turn{Failed: []string{d.Action}})
-	return s.proceed(nextTurn)
+	return s.proceed(thenTurn)
 }
 
 // closeUnknown closes the actions of unknown tools that a reply no longer calls, because they can never pass.
@@ -172,7 +172,7 @@ func (s *step) answered(r *Reply) error {
 	case s.hasUserMessages():
 		s.close(AnswerAction)
 		s.keepTurn(s.from, projection.Turn{Passed: []string{AnswerAction}})
-		return s.proceed(nextTurn)
+		return s.proceed(thenTurn)
 	}
 	if err := s.reduce(a.Reduced); err != nil {
 		return err
@@ -226,10 +226,10 @@ func (s *step) called(r *Reply) error {
 		return nil
 	case bad == len(b.Calls) && s.inner.Exhausted == nil:
 		s.tellBatch()
-		return s.proceed(nextTurn)
+		return s.proceed(thenTurn)
 	}
 	s.keepRest()
-	return s.proceed(nextTools)
+	return s.proceed(thenTools)
 }
 
 // newBatch begins the batch of a reply's calls, and returns the arguments of each in the form of [exact]. The
@@ -350,7 +350,7 @@ func (s *step) runCalls() error {
 	if s.Batch.unfinished() == 0 {
 		return s.ran()
 	}
-	if s.mustWait(nextTools) {
+	if s.mustWait(thenTools) {
 		return nil
 	}
 	if s.asksPeople() {
@@ -393,7 +393,7 @@ func (s *step) toolEnded() error {
 	case s.inner.Exhausted == nil && b.unfinished() == 0:
 		return s.ran()
 	}
-	return s.proceed(nextTools)
+	return s.proceed(thenTools)
 }
 
 // outcome handles the outcome of a call.
@@ -538,7 +538,7 @@ func (s *step) ran() error {
 		return nil
 	}
 	s.watch(b)
-	return s.proceed(nextTurn)
+	return s.proceed(thenTurn)
 }
 
 // passAll closes the actions of the tools of a reply that no call has decided: all calls of each were

@@ -97,7 +97,7 @@ func (s *step) askOn(answered func(*Ask) bool) error {
 		return nil
 	}
 	s.inner.Questions = nil
-	return s.proceed(nextTools)
+	return s.proceed(thenTools)
 }
 
 // askAbout asks a person what is to follow an exhaustion.
@@ -166,7 +166,7 @@ func (s *step) ruleExhausted(r *Response) error {
 			s.inner.Words = append(slices.Clip(s.inner.Words), session.Words{Text: words, By: r.By, At: s.At})
 		}
 		s.inner.Exhausted = nil
-		return s.proceed(nextTools)
+		return s.proceed(thenTools)
 	}
 	s.tellAnew()
 	return s.fallBack(&Plan{Do: Fallback, Prompt: strings.TrimSpace(r.Words)})

@@ -45,10 +45,10 @@ const (
 type following string
 
 const (
-	nextTurn  following = "turn"  // a new model call
-	nextCall  following = "call"  // the same model call again
-	nextTools following = "tools" // the calls of the batch that were not run yet
-	nextTry   following = "try"   // the next try of the single action
+	thenTurn  following = "turn"  // a new model call
+	thenCall  following = "call"  // the same model call again
+	thenTools following = "tools" // the calls of the batch that were not run yet
+	thenTry   following = "try"   // the next try of the single action
 )
 
 // action is one line of attempts of the correction plane: the final answer, or one tool within a run.
@@ -239,7 +239,7 @@ func (st *State) Seed() string {
 // AsksAgain reports whether a run that is resumed in this state may call the model next. Then what was
 // streamed of an earlier reply is not used.
 func (st *State) AsksAgain() bool {
-	return st.Phase == Calling || st.Phase == Planning || st.Phase == Waiting && st.inner.Next != nextTools
+	return st.Phase == Calling || st.Phase == Planning || st.Phase == Waiting && st.inner.Next != thenTools
 }
 
 // Transcript returns the messages so far, oldest first. The slice is read-only.

@@ -19,7 +19,7 @@ func (s *step) nextTurn() error {
 		s.stop(Outcome{Reason: policy.ReasonTurnLimit})
 		return nil
 	}
-	if s.mustWait(nextTurn) {
+	if s.mustWait(thenTurn) {
 		return nil
 	}
 	s.addUserMessages()
@@ -107,7 +107,7 @@ func (s *step) settings(at []Position) policy.Settings {
 
 // nextTry asks for the next try of the single action.
 func (s *step) nextTry() error {
-	if s.mustWait(nextTry) {
+	if s.mustWait(thenTry) {
 		return nil
 	}
 	a := s.open(s.Config.Action)
@@ -140,9 +140,9 @@ func (s *step) wait(plane fault.Plane, delay time.Duration, why policy.Reason) {
 func (st *State) waitBefore(n following) *Wait {
 	c, t := st.inner.CorrectionWait, st.inner.TransportWait
 	switch {
-	case n == nextTurn:
+	case n == thenTurn:
 		return c
-	case n != nextTry || c == nil || (t != nil && t.Until.After(c.Until)):
+	case n != thenTry || c == nil || (t != nil && t.Until.After(c.Until)):
 		return t
 	}
 	return c
@@ -155,10 +155,10 @@ func (s *step) mustWait(n following) bool {
 		s.do(WaitUntil).Wait = w
 		return true
 	}
-	if n != nextTurn {
+	if n != thenTurn {
 		s.inner.TransportWait = nil
 	}
-	if n == nextTurn || n == nextTry {
+	if n == thenTurn || n == thenTry {
 		s.inner.CorrectionWait = nil
 	}
 	return false
@@ -168,14 +168,14 @@ func (s *step) mustWait(n following) bool {
 func (s *step) enter(n following) error {
 	s.inner.Next = ""
 	switch n {
-	case nextCall:
+	case thenCall:
 		if s.mustWait(n) {
 			return nil
 		}
 		return s.callModel()
-	case nextTools:
+	case thenTools:
 		return s.runCalls()
-	case nextTry:
+	case thenTry:
 		return s.nextTry()
 	}
 	return s.nextTurn()
@@ -218,7 +218,7 @@ func (s *step) callFailed() error {
 	if !s.excused(&f) {
 		s.requestFailed(f)
 	}
-	return s.proceed(nextCall)
+	return s.proceed(thenCall)
 }
 
 // tried judges one try of the single action.
@@ -232,17 +232,17 @@ func (s *step) tried() error {
 		if !s.excused(f) {
 			s.requestFailed(*f)
 		}
-		return s.proceed(nextTry)
+		return s.proceed(thenTry)
 	}
 	s.open(name).Attempt++
 	s.inner.Transport, s.inner.TransportWaited = 0, 0
 	switch {
 	case t.Reduced != nil && t.Reduced.Error != nil:
 		s.tryRefused(name, t)
-		return s.proceed(nextTry)
+		return s.proceed(thenTry)
 	case t.Failure.Failed():
 		s.fail(name, &t.Failure, t.Same, "")
-		return s.proceed(nextTry)
+		return s.proceed(thenTry)
 	}
 	if err := s.reduce(t.Reduced); err != nil {
 		return err
