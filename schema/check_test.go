@@ -380,8 +380,8 @@ func TestLookaheadsAtTheStartOfAPatternHold(t *testing.T) {
 	}
 }
 
-// Of several alternatives for an object that one is meant which knows the members that were sent: a wrong value
-// of one of them does not speak for alternatives that have no such member.
+// Of several alternatives for an object that one is meant which knows the members that were sent. A wrong
+// value of one of them does not speak for alternatives that have no such member.
 func TestTheAlternativeThatKnowsTheMembersIsMeant(t *testing.T) {
 	filters := func(closed string) *schema.Schema {
 		return compile(t, `{"$ref":"#/$defs/filter","$defs":{"filter":{"anyOf":[

@@ -550,8 +550,8 @@ type zone struct {
 	Name string `json:"name" validate:"timezone"`
 }
 
-// A rule is not held to a value of which a part could not be read: the zero values in its place would be equal,
-// or all zero.
+// A rule is not held to a value of which a part could not be read: the zero values in its place would be
+// equal, or all zero.
 func TestNoRuleIsHeldToAValueThatIsReadInPart(t *testing.T) {
 	type booked struct {
 		At time.Time `json:"at"`

@@ -16,8 +16,8 @@ type Typed[T any] struct{ schema *Schema }
 var made sync.Map // reflect.Type to *Typed[T]
 
 // For makes the schema of a Go type: its fields and the rules of its `validate` tags. The first time it costs
-// a few milliseconds, then nothing. An error names each wrong field and what would be right, a line for each: a
-// kind JSON cannot be read into, a rule the validator does not know or cannot apply, a json option that no
+// a few milliseconds, then nothing. An error names each wrong field and what would be right, a line for each:
+// a kind JSON cannot be read into, a rule the validator does not know or cannot apply, a json option that no
 // schema could say, two fields of one name.
 func For[T any]() (*Typed[T], error) {
 	t := reflect.TypeFor[T]()
