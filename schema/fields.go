@@ -29,7 +29,7 @@ func fieldsOf(t reflect.Type, path string) ([]field, error) {
 	fields, faults := appendFields(nil, t, path, nil, true)
 	if hidesAll(t) {
 		faults = append(faults, fmt.Errorf("schema: %s: no field is exported, so that nothing is read from JSON: "+
-			"begin their names with a capital letter", path))
+			"begin their names with a capital letter, or leave it out by json:\"-\"", path))
 	}
 	for n, f := range fields {
 		if slices.ContainsFunc(fields[:n], func(g field) bool { return g.name == f.name }) {

@@ -289,7 +289,7 @@ func TestForRefuses(t *testing.T) {
 		}], `use json:"-"`},
 		"all_hidden": {refused[struct {
 			B struct{ city, street string }
-		}], "B: no field is exported, so that nothing is read from JSON: begin their names with a capital letter"},
+		}], "B: no field is exported, so that nothing is read from JSON: begin their names with a capital letter, or leave it out by json:\"-\""},
 		"unique_of_maps": {refused[struct {
 			A []any `validate:"unique"`
 		}], "cannot be compared"},
