@@ -48,8 +48,10 @@ func (t *tree) parse(doc []byte, lim Limits) (root value, wrong *fault.Issue) {
 	if !utf8.ValidString(t.text) {
 		return value{}, t.cut(doc)
 	}
-	if likely := likelyValues(t.text); likely > cap(t.values) {
-		t.values = make([]datum, 0, likely)
+	if most := mostValues(t.text); most > cap(t.values) {
+		if likely := min(most, likelyValues(t.text)); likely > cap(t.values) {
+			t.values = make([]datum, 0, likely)
+		}
 	}
 	p := t.read(lim)
 	if p.isBroken {
@@ -85,11 +87,12 @@ func (p *parser) fail() bool {
 	return false
 }
 
-// likelyValues is about how many values a text has: one of these bytes is before each but the first. Where
-// that says that most are tiny, the bytes may be those of strings.
+// mostValues is how many values a text is taken to have at most: where most are tiny, they may be in strings.
+func mostValues(text string) int { return len(text)/12 + 16 }
+
+// likelyValues is about how many values a text has: one of these bytes is before each but the first.
 func likelyValues(text string) int {
-	most := 1 + strings.Count(text, ",") + strings.Count(text, "[") + strings.Count(text, "{")
-	return min(most, len(text)/12+16)
+	return 1 + strings.Count(text, ",") + strings.Count(text, "[") + strings.Count(text, "{")
 }
 
 func jsonIssue(pointer, rule, expected string) *fault.Issue {
