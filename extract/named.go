@@ -95,7 +95,8 @@ var (
 	typeWords  = [...]string{"json<|", "code<|"}
 )
 
-// afterType skips the type that gpt-oss names before arguments, where a server leaves out the tokens around it.
+// afterType skips the type that gpt-oss names before arguments, where a server leaves out the tokens around
+// it.
 func afterType(text string, pos int) int {
 	pos = skipSpace(text, pos)
 	for _, word := range [...]string{"json", "code"} {

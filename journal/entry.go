@@ -79,8 +79,8 @@ const (
 	batchesRead = 8
 )
 
-// each reads and decodes lines while another goroutine passes earlier ones to take, in order, which folds them
-// in f. It returns the first error of take, else that of reading; nil at the end of a whole journal. The
+// each reads and decodes lines while another goroutine passes earlier ones to take, in order, which folds
+// them in f. It returns the first error of take, else that of reading; nil at the end of a whole journal. The
 // goroutine has ended when it returns.
 func (r *Reader) each(f *Fold, take func(*entry) error) error {
 	var (

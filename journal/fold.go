@@ -395,8 +395,8 @@ func (f *Fold) asked(said []message.Message) (err error) {
 	return err
 }
 
-// whole returns an error for a compacted journal that ends before its snapshot. Who went on with it would make
-// all anew that the snapshot had.
+// whole returns an error for a compacted journal that ends before its snapshot. Who went on with it would
+// make all anew that the snapshot had.
 func (f *Fold) whole(r *Reader) error {
 	if f.Header.Compacted != nil && f.State.Phase == machine.Idle {
 		return r.noSnapshot()

@@ -34,8 +34,8 @@ type Config struct {
 	// Open (open) lets all calls pass until one that failed before is refused, the provider is found down by
 	// such calls, or a response tells a limit. Only then the pace begins, at Start.
 	Open bool `json:"open,omitempty" policy:"open,absent"`
-	// Ramp (ramp) is the time in which the pace may double while the limit is unknown, also after an outage. 0
-	// means 500 ms.
+	// Ramp (ramp) is the time in which the pace may double while the limit is unknown, also after an outage.
+	// 0 means 500 ms.
 	Ramp time.Duration `json:"ramp_ns,omitempty" policy:"ramp,absent,most=24h"`
 	// MaxWaiting (max_waiting) bounds how many calls wait; one more is refused. 0 means 1,000,000.
 	MaxWaiting int `json:"max_waiting,omitempty" policy:"max_waiting,absent,least=1"`

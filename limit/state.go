@@ -80,8 +80,8 @@ type search struct {
 	Dear     int64 `json:"dear,omitempty"`
 	// Doubt is how far above the knee the limit may be: a call a second after the search, until a refusal.
 	Doubt int64 `json:"doubt,omitempty"`
-	// Dry counts the cuts since any call was served, the first of which was at DryFrom. Accepted are the calls
-	// since Free that the provider did not turn away.
+	// Dry counts the cuts since any call was served, the first of which was at DryFrom. Accepted are the
+	// calls since Free that the provider did not turn away.
 	Dry      int64 `json:"dry,omitempty"`
 	DryFrom  int64 `json:"dry_from,omitempty"`
 	Accepted int64 `json:"accepted,omitempty"`
@@ -127,8 +127,8 @@ type spending struct {
 
 // recent is what was granted in the last quarters of a period.
 type recent struct {
-	// Spent are the quarters, each at its number modulo their count. Quarter is the last one's number, counted
-	// since 1970.
+	// Spent are the quarters, each at its number modulo their count. Quarter is the last one's number,
+	// counted since 1970.
 	Spent   [quarters]int64 `json:"spent"`
 	Quarter int64           `json:"quarter"`
 }

@@ -69,8 +69,8 @@ func (s *section) took() string {
 	return short(end - s.Call.At)
 }
 
-// costs has a row for each attempt that consumed something, one for what models consumed in each of its calls,
-// one for the rest, and one for all.
+// costs has a row for each attempt that consumed something, one for what models consumed in each of its
+// calls, one for the rest, and one for all.
 func (r *run) costs(sections []*section) (rows []costRow) {
 	for _, s := range sections {
 		rows = append(rows, r.costsOf(s)...)

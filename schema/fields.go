@@ -128,8 +128,8 @@ func fieldOfStruct(sf reflect.StructField, index []int, checked bool, name, opti
 	return f, err
 }
 
-// saysWhenGiven reports whether a part of a `jsonschema` tag says that a member need not be there: in general,
-// or where another of a group is.
+// saysWhenGiven reports whether a part of a `jsonschema` tag says that a member need not be there: in
+// general, or where another of a group is.
 func saysWhenGiven(part string) bool {
 	return part == "optional" || strings.HasPrefix(part, "oneof_required=") || strings.HasPrefix(part, "anyof_required=")
 }

@@ -209,8 +209,8 @@ func (e *evaluation) free() {
 	evaluations.Put(e)
 }
 
-// emptied returns a list without its values, to be filled again: what was cut off of it, too, up to the memory
-// that is free. It is nil if its memory is large.
+// emptied returns a list without its values, to be filled again: what was cut off of it, too, up to the
+// memory that is free. It is nil if its memory is large.
 func emptied[T any](list []T, isFree func(*T) bool) []T {
 	if cap(list) > maxIssues {
 		return nil

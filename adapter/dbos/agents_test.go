@@ -374,8 +374,8 @@ func TestAgentsAreChecked(t *testing.T) {
 	}
 }
 
-// A process that has lost its run to another one, which recovers all runs of its executor id, leaves the agents of
-// the run as they are: the other process goes on with them.
+// A process that has lost its run to another one, which recovers all runs of its executor id, leaves the
+// agents of the run as they are: the other process goes on with them.
 func TestAProcessThatLostItsRunCancelsNoAgent(t *testing.T) {
 	asked, answers := make(chan bool), make(chan bool)
 	looked, looks, left := make(chan bool), make(chan bool), make(chan bool)

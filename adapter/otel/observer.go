@@ -60,8 +60,8 @@ const (
 	// RunDuration and ToolDuration are the conventions' histograms of runs and of tool runs, in seconds.
 	RunDuration  = "gen_ai.invoke_agent.duration"
 	ToolDuration = "gen_ai.execute_tool.duration"
-	// WastedTokens and WastedCost count what failed attempts consumed, by plane, tool and class. The cost is in
-	// units of money, where the policy has prices.
+	// WastedTokens and WastedCost count what failed attempts consumed, by plane, tool and class. The cost is
+	// in units of money, where the policy has prices.
 	WastedTokens = "retake.wasted.tokens"
 	WastedCost   = "retake.wasted.cost"
 )

@@ -52,8 +52,8 @@ func isLost(err error) bool {
 	return late || isOf(err, cutOffType)
 }
 
-// isUnseen reports that nobody knows what came of what was begun once: it is lost, or the store of ClaimCheck did
-// not take its outcome.
+// isUnseen reports that nobody knows what came of what was begun once: it is lost, or the store of ClaimCheck
+// did not take its outcome.
 func isUnseen(err error) bool { return isLost(err) || isOf(err, notStored) }
 
 // missed handles an activity without an outcome. If every worker was lost, it returns a failure; any other
@@ -82,8 +82,8 @@ func perform[T interface{ refusal() string }](
 	return askWorkers[T](f, f.activityOptions(ctx, bound, most), activity, in, f.until)
 }
 
-// askWorkers executes an activity and waits for its result by until. A worker that refuses, or does not have the
-// agent, has begun nothing: it asks again, and another worker may take the activity.
+// askWorkers executes an activity and waits for its result by until. A worker that refuses, or does not have
+// the agent, has begun nothing: it asks again, and another worker may take the activity.
 func askWorkers[T interface{ refusal() string }](
 	f *flow, ctx workflow.Context, activity string, in any, until func(ready func() bool) (bool, error),
 ) (out T, on bool, err error) {

@@ -45,8 +45,8 @@ const (
 	notLoaded = "retake.not_loaded"
 )
 
-// claimed is the converter of [ClaimCheck]. In the code of a workflow a store that fails fails the task of the
-// workflow, which Temporal makes again until the store is back. An error would end the run.
+// claimed is the converter of [ClaimCheck]. In the code of a workflow a store that fails fails the task of
+// the workflow, which Temporal makes again until the store is back. An error would end the run.
 type claimed struct {
 	converter.DataConverter
 	ofWorkflow bool

@@ -151,8 +151,8 @@ func TestACallThatFailsAfterItLostItsWorkerIsInDoubt(t *testing.T) {
 	}
 }
 
-// A call lives by the heartbeat of the worker that asked for it. One with a longer heartbeat, as after a deploy,
-// may make it.
+// A call lives by the heartbeat of the worker that asked for it. One with a longer heartbeat, as after a
+// deploy, may make it.
 func TestACallBeatsAsOftenAsItWasAskedTo(t *testing.T) {
 	beaten := make(chan bool, 1)
 	other, err := newAgent(Worker{Heartbeat: time.Hour, Model: loop.ModelFunc(func(ctx context.Context, _ loop.Request) (message.Reply, error) {

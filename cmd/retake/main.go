@@ -183,7 +183,8 @@ func parse(fs *flag.FlagSet, args []string) (rest []string, err error) {
 	}
 }
 
-// refuseEmpty refuses empty names: a script leaves them by a variable that is not set. Only a seed may be empty.
+// refuseEmpty refuses empty names: a script leaves them by a variable that is not set. Only a seed may be
+// empty.
 func refuseEmpty(fs *flag.FlagSet, rest []string) (err error) {
 	if slices.Contains(rest, "") {
 		return errors.New("an argument is empty: give a name, or leave it out")

@@ -156,9 +156,9 @@ func sessionsOf(path string) ([]string, error) {
 var magic = []byte("SQLite format 3\x00")
 
 // isDatabase reports whether a name is an address, or a file a SQLite database, whatever its name. Pipes are
-// not looked into: what is read of them is gone. Call it only before the database is opened: when it closes the
-// file, the system drops all locks that SQLite has on it in this process, and another process that closes the
-// database takes itself for the last one and deletes the log to which this one writes.
+// not looked into: what is read of them is gone. Call it only before the database is opened: when it closes
+// the file, the system drops all locks that SQLite has on it in this process, and another process that closes
+// the database takes itself for the last one and deletes the log to which this one writes.
 func isDatabase(path string) bool {
 	if isAddress(path) {
 		return true

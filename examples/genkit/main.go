@@ -1,5 +1,5 @@
-// Command genkit is a flow of Genkit whose inner loop is retake's: models, tools and the flow stay Genkit's, and
-// a bad call or answer is corrected. The model is scripted.
+// Command genkit is a flow of Genkit whose inner loop is retake's: models, tools and the flow stay Genkit's,
+// and a bad call or answer is corrected. The model is scripted.
 package main
 
 import (

@@ -63,8 +63,8 @@ func ExampleRunner() {
 	// In Lisbon. <nil>
 }
 
-// An engine that keeps the state itself, such as a queue, writes it down after each step, with the effect that
-// is to be carried out next. Any process goes on from there.
+// An engine that keeps the state itself, such as a queue, writes it down after each step, with the effect
+// that is to be carried out next. Any process goes on from there.
 func ExampleRunner_state() {
 	cfg, _ := loop.Config{}.Machine()
 	m, _ := machine.Compile(&cfg)

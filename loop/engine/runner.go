@@ -28,8 +28,8 @@ type RunnerConfig struct {
 	// loop.Action.Machine make it, and [machine.Compile] compiles it.
 	Machine *machine.Compiled
 	// State is where a run goes on whose engine keeps the states itself, best as [machine.State.Snapshot] and
-	// [machine.Restore] write and read them, each beside the last effect of its step ([Marshal], [Unmarshal]).
-	// The session is new, or that of the state, and gets its contents.
+	// [machine.Restore] write and read them, each beside the last effect of its step ([Marshal],
+	// [Unmarshal]). The session is new, or that of the state, and gets its contents.
 	State *machine.State
 	// Offer is what replies are checked against.
 	Offer Offer

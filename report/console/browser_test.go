@@ -203,8 +203,8 @@ func TestTheConsoleInABrowser(t *testing.T) {
 	shoot(t, tab, "inbox")
 }
 
-// Browsers that trust the name of a console less than that of this machine say of a form only where it comes from, and
-// that only if the page lets them.
+// Browsers that trust the name of a console less than that of this machine say of a form only where it comes
+// from, and that only if the page lets them.
 func TestAConsoleWithoutTLSIsAnswered(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a browser takes seconds")
@@ -229,8 +229,8 @@ func TestAConsoleWithoutTLSIsAnswered(t *testing.T) {
 	tab.Until(`document.querySelector(".given")`)
 }
 
-// A link to a session that stands in a ticket or a chat opens it for who has the console open, and no form of another site
-// does anything.
+// A link to a session that stands in a ticket or a chat opens it for who has the console open, and no form of
+// another site does anything.
 func TestALinkFromElsewhereLeadsToASession(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a browser takes seconds")

@@ -25,8 +25,9 @@ type Settings struct {
 	Stores []Named
 	// Limits is a limiter of this process whose scopes are shown; nil for none.
 	Limits Limits
-	// Token locks the console: every path needs it, as the query "token", as the cookie that takes its place, or
-	// as the header "Authorization: Bearer TOKEN". Empty leaves the lock to the server that the console is mounted in.
+	// Token locks the console: every path needs it, as the query "token", as the cookie that takes its place,
+	// or as the header "Authorization: Bearer TOKEN". Empty leaves the lock to the server that the console is
+	// mounted in.
 	Token string
 	// Hosts are the only values of the header Host that are answered, so that no name of another site leads
 	// here. Empty answers all.
@@ -34,8 +35,8 @@ type Settings struct {
 	// ShowSecrets shows what has the form of a key or a password, and the lines of journals as they are. They
 	// are left out otherwise.
 	ShowSecrets bool
-	// Secure sets cookies for HTTPS alone. So are those of requests that came by TLS, or by a proxy whose header
-	// X-Forwarded-Proto says so.
+	// Secure sets cookies for HTTPS alone. So are those of requests that came by TLS, or by a proxy whose
+	// header X-Forwarded-Proto says so.
 	Secure bool
 	// Clock is the clock; nil means that of the system.
 	Clock loop.Clock
@@ -213,7 +214,8 @@ func (c *Console) swap(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, to.String(), http.StatusSeeOther)
 }
 
-// isSecure reports whether cookies are for HTTPS alone. A browser that is told so in error loses its own alone.
+// isSecure reports whether cookies are for HTTPS alone. A browser that is told so in error loses its own
+// alone.
 func (c *Console) isSecure(r *http.Request) bool {
 	first, _, _ := strings.Cut(r.Header.Get("X-Forwarded-Proto"), ",") // each proxy adds its own
 	return c.settings.Secure || r.TLS != nil || strings.EqualFold(strings.TrimSpace(first), "https")

@@ -216,7 +216,8 @@ func TestCookiesAreSecureBehindTLS(t *testing.T) {
 	assert.True(t, r.Cookies()[0].Secure)
 }
 
-// A script need not put the token into an address, which servers write into logs. A proxy may have a token of its own.
+// A script need not put the token into an address, which servers write into logs. A proxy may have a token of
+// its own.
 func TestTheTokenInAHeader(t *testing.T) {
 	c := open(t, folder(t))
 	bearer := func(value string) func(*http.Request) {
