@@ -103,12 +103,12 @@ type chatParts struct {
 type callParts struct {
 	id, name  string
 	arguments strings.Builder
-	// latest is the latest piece of the arguments; restated is set while each has repeated the one before.
-	latest   string
-	restated bool
-	pieces   pieceReader
-	kept     pieces
-	extent   extent
+	// latest is the latest piece of the arguments; goesOn is set once one has not repeated the one before.
+	latest string
+	goesOn bool
+	pieces pieceReader
+	kept   pieces
+	extent extent
 	// custom is set for a call of a custom tool, whose arguments are a text of any form.
 	custom bool
 }
@@ -368,7 +368,7 @@ func (c *callParts) add(piece string) {
 	if piece == "" {
 		return
 	}
-	c.restated = (c.restated || c.latest == "") && strings.HasPrefix(piece, c.latest)
+	c.goesOn = c.goesOn || !strings.HasPrefix(piece, c.latest)
 	c.latest = piece
 	c.arguments.WriteString(piece)
 }
@@ -376,8 +376,8 @@ func (c *callParts) add(piece string) {
 // said returns the arguments. Some servers say all of them so far in each piece, which is told from more of
 // them only at the end: {"a": goes on with {"a":1}} too.
 func (c *callParts) said() string {
-	written := c.arguments.String()
-	if c.restated && !c.custom && c.latest[0] == '{' && !kit.IsStrict([]byte(written)) {
+	written, isRestated := c.arguments.String(), !c.goesOn && c.arguments.Len() > len(c.latest)
+	if isRestated && !c.custom && c.latest[0] == '{' && !kit.IsStrict([]byte(written)) {
 		return c.latest
 	}
 	return written
