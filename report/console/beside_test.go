@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/retake-go/retake/internal/browser"
 	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/journal/inbox"
@@ -20,7 +18,6 @@ import (
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
-	"github.com/retake-go/retake/report/console"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
 )
@@ -131,17 +128,10 @@ func TestAPasswordIsHiddenByItsName(t *testing.T) {
 // A card whose question is answered elsewhere stays with what was typed, and can no longer be sent; new
 // questions are counted, and come when they are asked for.
 func TestTheInboxIsLiveInABrowser(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a browser takes seconds")
-	}
 	dir, _, _ := asking(t, acme, pay(always))
-	c := open(t, string(dir), soonAfter, func(s *console.Settings) { s.Hosts = nil })
-	server := httptest.NewServer(c)
-	defer server.Close()
-	tab := browser.Open(t)
-	defer tab.Go("about:blank", "true") // its stream ends
+	tab, at := browse(t, dir, soonAfter)
 	tab.Look(1280, 900, true)
-	tab.Go(server.URL+"/inbox?token="+token, `document.querySelector("form.answer")`)
+	tab.Go(at+"/inbox?token="+token, `document.querySelector("form.answer")`)
 	tab.Until(`document.title === "(1) inbox – retake"`)
 	tab.Click(`[name=draft]`)
 	tab.Enter(`[name="a/cents"]`, "450")

@@ -89,21 +89,28 @@ func shoot(t *testing.T, tab *browser.Tab, name string) {
 	}
 }
 
-func TestTheConsoleInABrowser(t *testing.T) {
+// browse opens a browser, and a console of a folder that has read all of it.
+func browse(t *testing.T, dir journal.Dir, change ...func(*console.Settings)) (tab *browser.Tab, at string) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("a browser takes seconds")
 	}
-	tab := browser.Open(t)
-	dir, goesOn := fleet(t)
-	c := open(t, string(dir), soonAfter, func(s *console.Settings) { s.Hosts = nil })
-	ask(t, c, "GET", "/api/sessions") // all is read, however long that takes
+	c := open(t, string(dir), append(change, func(s *console.Settings) { s.Hosts = nil })...)
+	ask(t, c, "GET", "/api/sessions")
 	server := httptest.NewServer(c)
-	defer server.Close()
-	defer tab.Go("about:blank", "true") // its stream ends
+	t.Cleanup(server.Close)
+	tab = browser.Open(t)
+	t.Cleanup(func() { tab.Go("about:blank", "true") }) // its stream ends
+	return tab, server.URL
+}
+
+func TestTheConsoleInABrowser(t *testing.T) {
+	dir, goesOn := fleet(t)
+	tab, at := browse(t, dir, soonAfter)
 
 	tab.Look(1280, 560, false)
-	tab.Go(server.URL+"/?token="+token, `document.querySelectorAll("#list tr[id]").length === 6`)
-	assert.Equal(t, server.URL+"/", tab.Text("location.href"), "the token is not in the address")
+	tab.Go(at+"/?token="+token, `document.querySelectorAll("#list tr[id]").length === 6`)
+	assert.Equal(t, at+"/", tab.Text("location.href"), "the token is not in the address")
 	tab.Until(`document.querySelector("#live").innerText.includes("live, heard")`)
 	if path := os.Getenv("RETAKE_SCREENSHOT"); path != "" {
 		require.NoError(t, os.WriteFile(path, tab.Shot(), 0o600))
@@ -114,11 +121,11 @@ func TestTheConsoleInABrowser(t *testing.T) {
 		assert.Equal(t, on, tab.Text(`document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "/", bubbles: true, cancelable: true}))`))
 	}
 	tab.Click("#keyed") // who switches keys off has them off on the pages of sessions, too
-	tab.Go(server.URL+"/session?id=trip-1", `document.getElementById("inbox")`)
+	tab.Go(at+"/session?id=trip-1", `document.getElementById("inbox")`)
 	assert.Equal(t, "false", tab.Text(`document.getElementById("keyed").checked`))
 	assert.Equal(t, "true", tab.Text(`document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "f", bubbles: true, cancelable: true}))`))
 	tab.Text(`document.getElementById("keyed").click()`)
-	tab.Go(server.URL+"/", `document.querySelectorAll("#list tr[id]").length === 6`)
+	tab.Go(at+"/", `document.querySelectorAll("#list tr[id]").length === 6`)
 	goesOn()
 	tab.Until(`document.getElementById("s0-trip-9").innerText.includes("Cara")`)
 	tab.Until(`document.title === "(3) retake"`)
@@ -127,7 +134,7 @@ func TestTheConsoleInABrowser(t *testing.T) {
 	for _, dark := range []bool{false, true} {
 		tab.Look(420, 800, dark)
 		for _, path := range []string{"/", "/inbox", "/session?id=order-66", "/?q=nothing+has+this"} {
-			tab.Go(server.URL+path, `document.querySelector("main, body")`)
+			tab.Go(at+path, `document.querySelector("main, body")`)
 			assert.Equal(t, "true", tab.Text("document.documentElement.scrollWidth <= 420"), "%s is not wider than a phone", path)
 			assert.Equal(t, "undefined", tab.Text("typeof window.pwned"), path)
 		}
@@ -135,16 +142,16 @@ func TestTheConsoleInABrowser(t *testing.T) {
 	}
 
 	tab.Look(1280, 900, false) // colours that were chosen are those of all pages, whatever the browser prefers
-	tab.Go(server.URL+"/", `document.querySelector(".scheme")`)
+	tab.Go(at+"/", `document.querySelector(".scheme")`)
 	for _, is := range [][2]string{{"dark", "rgb(20, 23, 26)"}, {"", "rgb(251, 251, 250)"}} {
 		tab.Click(`.scheme [value="` + is[0] + `"]`)
 		tab.Until(`getComputedStyle(document.body).backgroundColor === "` + is[1] + `"`)
-		tab.Go(server.URL+"/session?id=trip-1", `document.getElementById("run1")`)
+		tab.Go(at+"/session?id=trip-1", `document.getElementById("run1")`)
 		assert.Equal(t, is[1], tab.Text("getComputedStyle(document.body).backgroundColor"))
-		tab.Go(server.URL+"/", `document.querySelector(".scheme")`)
+		tab.Go(at+"/", `document.querySelector(".scheme")`)
 	}
 	tab.Look(420, 800, false)
-	tab.Go(server.URL+"/", `document.getElementById("s0-trip-1")`)
+	tab.Go(at+"/", `document.getElementById("s0-trip-1")`)
 	for _, shown := range []string{"false", "true", "false"} { // what a row has no room for comes by a tap
 		assert.Equal(t, shown, tab.Text(`[...document.querySelectorAll("#s0-trip-1 td:is(:nth-child(5), :nth-child(7))")].every(td => td.offsetHeight > 0)`))
 		if shown == "true" {
@@ -156,7 +163,7 @@ func TestTheConsoleInABrowser(t *testing.T) {
 
 	// On a phone the inbox is two views, the questions and one of them, by links that need no script.
 	views := `[...document.querySelectorAll(".asked, .card")].filter(e => e.offsetHeight > 0).map(e => e.getAttribute("aria-label")).join(", ")`
-	tab.Go(server.URL+"/inbox", `document.querySelectorAll("section.card").length === 4`)
+	tab.Go(at+"/inbox", `document.querySelectorAll("section.card").length === 4`)
 	assert.Equal(t, "questions", tab.Text(views))
 	shoot(t, tab, "inbox.phone.list")
 	tab.Click(`.asked a[href*="order-42"], .asked li:nth-child(2) a`)
@@ -176,7 +183,7 @@ func TestTheConsoleInABrowser(t *testing.T) {
 	assert.Equal(t, "Not yet.", tab.Text(`document.querySelector(".card:target [name=words]").value`), "nothing typed is lost")
 
 	tab.Look(1280, 900, false)
-	tab.Go(server.URL+"/inbox", `document.querySelectorAll("section.card").length === 4`)
+	tab.Go(at+"/inbox", `document.querySelectorAll("section.card").length === 4`)
 	form := `section[aria-label="question of order-42"] `
 	tab.Enter(form+`[name="a/cents"]`, "0")
 	tab.Enter(form+`[name=by]`, "Ann")
@@ -187,10 +194,10 @@ func TestTheConsoleInABrowser(t *testing.T) {
 	tab.Until(`document.querySelector(".given")`)
 	assert.Contains(t, tab.Text(`document.querySelector(".given").innerText`), "approved with changed arguments by Ann")
 	key := `document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "i", bubbles: true}))`
-	tab.Go(server.URL+"/session?id=trip-1", `document.getElementById("inbox")`)
+	tab.Go(at+"/session?id=trip-1", `document.getElementById("inbox")`)
 	tab.Text(key)
 	tab.Until(`location.pathname === "/inbox" && location.search === ""`)
-	tab.Go(server.URL+"/session?id=trip-9", `document.getElementById("answer")`)
+	tab.Go(at+"/session?id=trip-9", `document.getElementById("answer")`)
 	tab.Text(key)
 	tab.Until(`location.pathname === "/inbox" && document.querySelector(":target").innerText.includes("trip-9")`)
 	items, err := dir.Items(t.Context(), "order-42")
@@ -206,17 +213,9 @@ func TestTheConsoleInABrowser(t *testing.T) {
 // Browsers that trust the name of a console less than that of this machine say of a form only where it comes
 // from, and that only if the page lets them.
 func TestAConsoleWithoutTLSIsAnswered(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a browser takes seconds")
-	}
-	tab := browser.Open(t)
 	dir, _ := fleet(t)
-	c := open(t, string(dir), soonAfter, func(s *console.Settings) { s.Hosts = nil })
-	ask(t, c, "GET", "/api/sessions")
-	server := httptest.NewServer(c)
-	defer server.Close()
-	defer tab.Go("about:blank", "true") // its stream ends
-	at := strings.Replace(server.URL, "127.0.0.1", browser.Host, 1)
+	tab, at := browse(t, dir, soonAfter)
+	at = strings.Replace(at, "127.0.0.1", browser.Host, 1)
 	tab.Go(at+"/?token="+token, `document.querySelector(".scheme")`)
 	tab.Click(`.scheme [value="dark"]`)
 	tab.Until(`getComputedStyle(document.body).backgroundColor === "rgb(20, 23, 26)"`)
@@ -232,23 +231,15 @@ func TestAConsoleWithoutTLSIsAnswered(t *testing.T) {
 // A link to a session that stands in a ticket or a chat opens it for who has the console open, and no form of
 // another site does anything.
 func TestALinkFromElsewhereLeadsToASession(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a browser takes seconds")
-	}
-	tab := browser.Open(t)
 	dir, _ := fleet(t)
-	c := open(t, string(dir), soonAfter, func(s *console.Settings) { s.Hosts = nil })
-	ask(t, c, "GET", "/api/sessions")
-	server := httptest.NewServer(c)
-	defer server.Close()
-	defer tab.Go("about:blank", "true") // its stream ends
+	tab, at := browse(t, dir, soonAfter)
 	chat := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprintf(w, `<a href="%s/session?id=trip-1">see</a><form method="post" action="%[1]s/scheme"><button name="to" value="dark">win</button></form>`, server.URL)
+		fmt.Fprintf(w, `<a href="%s/session?id=trip-1">see</a><form method="post" action="%[1]s/scheme"><button name="to" value="dark">win</button></form>`, at)
 	}))
 	defer chat.Close()
 	elsewhere := strings.Replace(chat.URL, "127.0.0.1", browser.Host, 1)
-	tab.Go(server.URL+"/?token="+token, `document.querySelector(".scheme")`)
+	tab.Go(at+"/?token="+token, `document.querySelector(".scheme")`)
 	tab.Go(elsewhere, `document.querySelector("a")`)
 	tab.Click("a")
 	tab.Until(`document.querySelector("h1").innerText === "trip-1"`)

@@ -3,7 +3,6 @@ package console_test
 import (
 	"context"
 	"fmt"
-	"net/http/httptest"
 	"os"
 	"regexp"
 	"strings"
@@ -13,12 +12,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/retake-go/retake/internal/browser"
 	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
-	"github.com/retake-go/retake/report/console"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
 )
@@ -70,18 +67,12 @@ func TestWhatCameOfAnAnswer(t *testing.T) {
 
 // After an answer the focus is on the next question, and what comes of it is said while the page is open.
 func TestAfterAnAnswerInABrowser(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a browser takes seconds")
-	}
 	dir := journal.Dir(t.TempDir())
 	put(t, string(dir), "order-42.jsonl", asked(t, "order-42", acme, 10*time.Minute, pay(always)))
 	put(t, string(dir), "order-43.jsonl", asked(t, "order-43", acme, time.Hour, pay(always)))
-	server := httptest.NewServer(open(t, string(dir), soonAfter, func(s *console.Settings) { s.Hosts = nil }))
-	defer server.Close()
-	tab := browser.Open(t)
-	defer tab.Go("about:blank", "true") // its stream ends
+	tab, at := browse(t, dir, soonAfter)
 	tab.Look(1280, 600, false)
-	tab.Go(server.URL+"/inbox?token="+token, `document.querySelectorAll("section.card").length === 2`)
+	tab.Go(at+"/inbox?token="+token, `document.querySelectorAll("section.card").length === 2`)
 	first, second := `section[aria-label="question of order-42"] `, `section[aria-label="question of order-43"] `
 	assert.Equal(t, "true", tab.Text(`(b => b.top >= 0 && b.bottom <= innerHeight)(document.querySelector('`+first+`[value=approve]').getBoundingClientRect())`),
 		"the buttons are in view above the end of a long card")

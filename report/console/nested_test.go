@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,14 +14,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/retake-go/retake/internal/browser"
 	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/agent"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
-	"github.com/retake-go/retake/report/console"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
 )
@@ -130,10 +127,6 @@ func TestAPageOfManyAgentsKeepsToItsBudget(t *testing.T) {
 
 // The page of a run is live for what its agents do, too.
 func TestAnAgentIsLiveOnThePageOfItsCallerInABrowser(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a browser takes seconds")
-	}
-	tab := browser.Open(t)
 	dir := journal.Dir(t.TempDir())
 	trip(t, dir, 2)
 	path := filepath.Join(string(dir), "trip.1.1.1.jsonl")
@@ -141,15 +134,11 @@ func TestAnAgentIsLiveOnThePageOfItsCallerInABrowser(t *testing.T) {
 	require.NoError(t, err)
 	lines := strings.SplitAfter(string(whole), "\n")
 	require.NoError(t, os.WriteFile(path, []byte(strings.Join(lines[:4], "")), 0o600))
-	c := open(t, string(dir), func(s *console.Settings) { s.Hosts = nil })
-	ask(t, c, "GET", "/api/sessions")
-	server := httptest.NewServer(c)
-	defer server.Close()
-	defer tab.Go("about:blank", "true")
+	tab, at := browse(t, dir)
 	tab.Look(1280, 240, false)
 	line := `document.querySelector('.rail a[href="#a-trip.1.1.1-r1-%d"]')`
 	first, last, turn := fmt.Sprintf(line, 1), fmt.Sprintf(line, 3), `document.getElementById("a-trip.1.1.1-r1-%d")`
-	tab.Go(server.URL+"/session?id=trip&token="+token, first)
+	tab.Go(at+"/session?id=trip&token="+token, first)
 	assert.Equal(t, "true", tab.Text(last+" === null"), "it is not there yet")
 	left := tab.Text(first + ".getBoundingClientRect().left - document.querySelector('.rail a[href=\"#r1-1\"]').getBoundingClientRect().left")
 	assert.Regexp(t, `^[1-9]`, left, "it is moved to the right")
@@ -174,7 +163,7 @@ func TestAnAgentIsLiveOnThePageOfItsCallerInABrowser(t *testing.T) {
 
 	// So is a turn that an address names, also in a turn that is not on the page at first.
 	tab.Go("about:blank", "true")
-	tab.Go(server.URL+"/session?id=trip#a-trip.1.1.1-r1-3", fmt.Sprintf(turn, 3)+`.innerText.includes("The Avenida.")`)
+	tab.Go(at+"/session?id=trip#a-trip.1.1.1-r1-3", fmt.Sprintf(turn, 3)+`.innerText.includes("The Avenida.")`)
 	tab.Look(420, 800, true)
 	tab.Text(`document.querySelector(".rail details").open = true`)
 	assert.Equal(t, "true", tab.Text("document.documentElement.scrollWidth <= 420"))

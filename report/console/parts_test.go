@@ -3,7 +3,6 @@ package console_test
 import (
 	"context"
 	"fmt"
-	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -11,14 +10,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/retake-go/retake/internal/browser"
 	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
-	"github.com/retake-go/retake/report/console"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
 )
@@ -71,16 +68,10 @@ func TestAPartOfASessionIsAPage(t *testing.T) {
 }
 
 func TestASessionOfManyTurnsInABrowser(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a browser takes seconds")
-	}
 	dir := journal.Dir(t.TempDir())
 	looked(t, dir, "rooms", 300)
 	goesOn := half(t, dir, "trip-9")
-	server := httptest.NewServer(open(t, string(dir), soonAfter, func(s *console.Settings) { s.Hosts = nil }))
-	defer server.Close()
-	tab := browser.Open(t)
-	defer tab.Go("about:blank", "true") // its stream ends
+	tab, at := browse(t, dir, soonAfter)
 	shot := func(name string) {
 		if path := os.Getenv("RETAKE_SCREENSHOTS"); path != "" {
 			require.NoError(t, os.WriteFile(path+"/"+name+".png", tab.Shot(), 0o600))
@@ -92,7 +83,7 @@ func TestASessionOfManyTurnsInABrowser(t *testing.T) {
 	for _, width := range []int{400, 1280} {
 		for _, dark := range []bool{false, true} {
 			tab.Look(width, 900, dark)
-			tab.Go(server.URL+"/session?id=rooms&token="+token, `document.getElementById("r1-1-g")`)
+			tab.Go(at+"/session?id=rooms&token="+token, `document.getElementById("r1-1-g")`)
 			tab.Click(".costs summary")
 			assert.Equal(t, "true", tab.Text(fmt.Sprintf("document.documentElement.scrollWidth <= %d", width)))
 			shot(fmt.Sprintf("session-%d-%t", width, dark))
@@ -120,14 +111,14 @@ func TestASessionOfManyTurnsInABrowser(t *testing.T) {
 	tab.Until(`document.getElementById("r1-297-g").checkVisibility()`)
 
 	// A session that goes on says when its last event was, and takes up what is new.
-	tab.Go(server.URL+"/session?id=trip-9", `document.getElementById("last")`)
+	tab.Go(at+"/session?id=trip-9", `document.getElementById("last")`)
 	assert.Regexp(t, `^last event \S+ ago$`, tab.Text(`document.getElementById("last").parentElement.innerText`))
 	goesOn()
 	tab.Until(`document.getElementById("says").innerText.includes("Cara")`)
 	tab.Until(`document.querySelectorAll("#o1, #c1, #r1-1, #p1").length === 4`)
 	assert.Equal(t, "1", tab.Text(`document.querySelectorAll("[id=r1-1]").length`))
 
-	tab.Go(server.URL+"/", `document.querySelector("#list")`)
+	tab.Go(at+"/", `document.querySelector("#list")`)
 	press("?")
 	tab.Until(`document.getElementById("keys").open`)
 	shot("list")

@@ -2,16 +2,12 @@ package console_test
 
 import (
 	"fmt"
-	"net/http/httptest"
 	"os"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/retake-go/retake/internal/browser"
-	"github.com/retake-go/retake/report/console"
 )
 
 // small are the links and buttons of a page that are seen and lower or narrower than 24 pixels, but for links
@@ -31,26 +27,18 @@ const bare = `[...document.querySelectorAll("#list td b, .chip, .outcome, .note,
 
 // Each page can be used at 400 % on a screen of 1280 pixels, without colours, and without motion.
 func TestPagesAtFourHundredPercentWithoutColoursInABrowser(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a browser takes seconds")
-	}
 	dir, _ := fleet(t)
 	looked(t, dir, "rooms", 20)
 	put(t, string(dir), "order-66.jsonl", asked(t, "order-66", `{"to":"`+attack+`","cents":1,"currency":"EUR"}`, 20*time.Minute, pay(always)))
-	c := open(t, string(dir), soonAfter, func(s *console.Settings) { s.Hosts = nil })
-	ask(t, c, "GET", "/api/sessions") // all is read, however long that takes
-	server := httptest.NewServer(c)
-	defer server.Close()
-	tab := browser.Open(t)
-	defer tab.Go("about:blank", "true") // its stream ends
-	tab.Go(server.URL+"/?token="+token, `document.querySelector("#list")`)
+	tab, at := browse(t, dir, soonAfter)
+	tab.Go(at+"/?token="+token, `document.querySelector("#list")`)
 	for n, path := range []string{"/", "/inbox", "/session?id=trip-3", "/session?id=rooms", "/session?id=order-42", "/session?id=missing", "/?q=nothing+has+this"} {
 		for _, mode := range []map[string]string{
 			{"prefers-reduced-motion": "reduce"}, {"forced-colors": "active", "prefers-color-scheme": "light"}, {"forced-colors": "active", "prefers-color-scheme": "dark"},
 		} {
 			tab.Size(320, 256)
 			tab.Prefer(mode)
-			tab.Go(server.URL+path, `document.querySelector("main")`)
+			tab.Go(at+path, `document.querySelector("main")`)
 			assert.Equal(t, "320", tab.Text("document.documentElement.scrollWidth"), "%s is wider than a screen at 400 %%", path)
 			assert.Empty(t, tab.Text(small), path)
 			assert.Equal(t, "true", tab.Text(`[...document.querySelectorAll(".buttons")].every(b => getComputedStyle(b).position === "static")`),
