@@ -188,6 +188,25 @@ func TestChangedArgumentsAreCheckedAndToldWithAKeyOfTheirOwn(t *testing.T) {
 	assert.Equal(t, "/amount", misfit.Issues[0].Pointer)
 }
 
+// Whoever answers does not say as which call the changed arguments count: they would have the key of another
+// payment, and the model would not be told.
+func TestAnAnswerDoesNotSayAsWhichCallItsArgumentsCount(t *testing.T) {
+	const eve, ann = `{"to":"Eve","amount":80}`, `{"amount":500,"to":"Ann"}`
+	pay := func(answer machine.Response) (keys []string, told string) {
+		var made payments
+		var asked []loop.PersonQuestion
+		answer.Verdict, answer.Arguments = machine.Approve, json.RawMessage(eve)
+		model := looptest.NewModel(payCall("c1", ann), looptest.Say("Paid."))
+		_, err := fixture.Run(t.Context(), model, newSession(t), loop.Input{Prompt: "Pay Ann."}, made.config(t), answering(&asked, answer))
+		require.NoError(t, err)
+		return made.keys, model.Requests()[1].Messages[2].Text
+	}
+	keys, told := pay(machine.Response{})
+	forged, toldThen := pay(machine.Response{Identity: json.RawMessage(ann), Exact: json.RawMessage(ann), Call: &machine.Call{Tool: "other"}})
+	assert.Equal(t, keys, forged)
+	assert.Equal(t, told, toldThen)
+}
+
 func TestNobodyAnswersInTime(t *testing.T) {
 	for name, c := range map[string]struct {
 		approval policy.Approval

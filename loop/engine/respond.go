@@ -33,6 +33,7 @@ func Answered(
 	st machine.State, tools *tool.Set, at time.Time, answer machine.Response,
 ) (machine.Event, error) {
 	answer.Words, answer.By = fault.ScrubText(canon.UTF8(answer.Words)), canon.UTF8(answer.By)
+	answer.Identity, answer.Exact, answer.Call = nil, nil, nil // who answers does not say what the call counts as
 	ev := machine.Event{Kind: machine.Responded, At: at, Response: &answer}
 	if err := st.ResponseFault(&answer, at); err != nil {
 		return ev, err
@@ -124,7 +125,6 @@ func SpokenDuring(st machine.State, at time.Time, w session.Words, calling bool)
 
 // checkArguments checks changed arguments as the model's are checked, and writes them in canonical form.
 func checkArguments(st *machine.State, t *tool.Tool, a *machine.Ask, answer *machine.Response) error {
-	answer.Identity, answer.Call = nil, nil
 	if len(answer.Arguments) == 0 {
 		return nil
 	}

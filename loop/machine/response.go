@@ -75,7 +75,7 @@ type Response struct {
 	// Identity are the arguments by which the changed call counts as repeated: see [Call]. The driver sets
 	// it.
 	Identity json.RawMessage `json:"identity,omitempty" redact:"document"`
-	// Exact is that of [Call] for the changed arguments.
+	// Exact is that of [Call] for the changed arguments. Only a redacted journal has it.
 	Exact json.RawMessage `json:"exact,omitempty" redact:"document"`
 	// Call is the rest of a corrected call, without its arguments; only with GoOn. The driver sets it.
 	Call *Call `json:"call,omitempty" redact:"keep"`
