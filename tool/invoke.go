@@ -12,7 +12,7 @@ import (
 
 // Invoke checks arguments, decodes them into a fresh value and runs the tool under ctx, which may carry an
 // [Invocation]. It returns when the tool does; a tool that is to be interrupted must heed ctx. A panic of the
-// tool is its error.
+// tool is its error. Nobody is asked for approval: that, and what a policy says, are a run's.
 func (t *Tool) Invoke(ctx context.Context, args []byte) Outcome {
 	return t.InvokeWithin(ctx, args, 0, nil)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/tool"
 )
 
@@ -45,7 +46,8 @@ func WithErrors(f func(ctx context.Context, tool string, err error)) ServeOption
 // [tool.Progress] becomes a progress notification if the client requested them. Progress is a number that
 // grows: a growing number, or a JSON object with the members progress, total and message, is sent as it
 // is. Anything else becomes the message of the next whole number. The protocol has no place for events
-// that a tool emits: they are dropped.
+// that a tool emits: they are dropped. A call that needs a person's approval by what its tool declares
+// ([tool.NeedsApproval], [tool.Approval]) is not run, for a server has nobody to ask.
 //
 // A slash in a name becomes "_". The error names all tools that cannot be served (their schema is not of
 // type object); then none is added.
@@ -82,6 +84,7 @@ func Serve(server *sdk.Server, set *tool.Set, opts ...ServeOption) error {
 func (s served) each(set *tool.Set) ([]*served, error) {
 	var all []*served
 	var errs []error
+	own := set.Policy(policy.Set{}).Tools
 	for _, t := range set.All() {
 		parameters, err := servedSchema(t)
 		if err != nil {
@@ -89,6 +92,9 @@ func (s served) each(set *tool.Set) ([]*served, error) {
 		}
 		one := s
 		one.tool, one.name, one.parameters = t, strings.ReplaceAll(t.Name(), "/", "_"), parameters
+		if a := own[t.Name()].Approval; a != nil {
+			one.approval = *a
+		}
 		all = append(all, &one)
 	}
 	return all, errors.Join(errs...)
@@ -99,6 +105,7 @@ type served struct {
 	tool       *tool.Tool
 	name       string
 	parameters json.RawMessage
+	approval   policy.Approval
 	limits     feedback.Limits
 	report     func(ctx context.Context, tool string, err error)
 	within     func(ctx context.Context, meta map[string]any) context.Context
@@ -155,6 +162,9 @@ func (s *served) call(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallT
 	if s.within != nil {
 		ctx = s.within(ctx, req.Params.Meta)
 	}
+	if s.needsApproval(args) && len(s.tool.Check(args)) == 0 {
+		return resultOf(outcomeFailed, notApproved), nil
+	}
 	out := s.tool.Invoke(tool.WithInvocation(ctx, inv), args)
 	out.InDoubt = out.InDoubt && s.tool.Declared() != tool.DeclaredReadOnly
 	r := s.result(ctx, out)
@@ -162,6 +172,22 @@ func (s *served) call(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallT
 		r.Meta[MetaInDoubt] = true
 	}
 	return r, nil
+}
+
+// notApproved is the text for a call that a run would put to a person.
+const notApproved = "Not run: this call needs a person's approval, and nobody can be asked here."
+
+// needsApproval reports whether a call would wait for a person in a run of which nobody has approved a call.
+func (s *served) needsApproval(args []byte) bool {
+	switch s.approval.When {
+	case policy.ApproveNever:
+		return false
+	case policy.ApproveAlways, policy.ApproveFirst:
+		return true
+	case policy.ApproveUndeclared:
+		return !s.tool.Repeatable() || s.tool.NeedsApproval(args)
+	}
+	return s.approval.When == policy.ApproveAbove && s.approval.Exceeds(args) || s.tool.NeedsApproval(args)
 }
 
 func (s *served) result(ctx context.Context, out tool.Outcome) *sdk.CallToolResult {
