@@ -110,6 +110,7 @@ func (t *tune) run(e *env) error {
 	}
 	rank(all)
 	noteUnpriced(e, all)
+	noteUnanswered(e, all)
 	switch {
 	case t.JSON:
 		err = e.json(map[string][]*candidate{"policies": all})
@@ -343,9 +344,9 @@ func (c *candidate) Waited() time.Duration { return time.Duration(c.WaitMS) * ti
 
 // writeRanks writes the table for people.
 func writeRanks(e *env, all []*candidate) {
-	width, unanswered := len("policy"), 0
+	width := len("policy")
 	for _, c := range all {
-		width, unanswered = max(width, utf8.RuneCountInString(c.Plain())), max(unanswered, c.Unanswered)
+		width = max(width, utf8.RuneCountInString(c.Plain()))
 	}
 	e.printf("  %-*s  %8s %17s %8s %11s %12s %10s\n",
 		width, "policy", "sessions", "succeeded", "calls", "tokens", "cost", "waited")
@@ -359,8 +360,17 @@ func writeRanks(e *env, all []*candidate) {
 			c.Waited().Round(100*time.Millisecond))))
 	}
 	e.println("\n* no other policy is at least as good in successes, cost and time, and better in one")
-	if unanswered > 0 {
-		e.note("for up to %s the record stops to answer: they count as no success",
-			several.Of(unanswered, "session"))
+}
+
+// noteUnanswered names the policies under which sessions count as no success only because their record ends.
+func noteUnanswered(e *env, all []*candidate) {
+	var under []string
+	for _, c := range all {
+		if c.Unanswered > 0 {
+			under = append(under, several.Of(c.Unanswered, "session")+" under "+c.Plain())
+		}
+	}
+	if len(under) > 0 {
+		e.note("the record stops to answer for %s: they count as no success", strings.Join(under, ", "))
 	}
 }

@@ -266,11 +266,17 @@ func (s *summed) verdict() string {
 	case change > 0:
 		text = "this would have used " + percent(change, used) + " more tokens"
 	}
-	text += fmt.Sprintf(" and lost %d of %s", s.Lost, several.Of(s.Runs, "run"))
+	if known := s.Runs - s.Unanswered; known > 0 {
+		text += fmt.Sprintf(" and lost %d of %s", s.Lost, several.Of(known, "run"))
+	}
 	if s.Won > 0 {
 		text += fmt.Sprintf(", and won %d", s.Won)
 	}
-	return text
+	if s.Unanswered == 0 {
+		return text
+	}
+	return "as far as the record answers, " + text + "; it does not say how " +
+		several.Of(s.Unanswered, "run") + " would have ended"
 }
 
 // percent is a share in percent, with one decimal below 10.
