@@ -21,8 +21,8 @@ type Quirks struct {
 	// of which every id must be; 0 is no such rule. The ids that a server gave itself always go back.
 	MaxID   int `json:"max_id,omitempty"`
 	ExactID int `json:"exact_id,omitempty"`
-	// LegacyMaxTokens says that it takes max_tokens and refuses max_completion_tokens, NoStreamOptions that
-	// it refuses stream_options.
+	// LegacyMaxTokens says that it takes max_tokens and refuses or ignores max_completion_tokens,
+	// NoStreamOptions that it refuses stream_options.
 	LegacyMaxTokens bool `json:"legacy_max_tokens,omitempty"`
 	NoStreamOptions bool `json:"no_stream_options,omitempty"`
 	// ParsesArguments says that it parses the arguments of calls that come back, and refuses the request if
@@ -54,9 +54,10 @@ var known = []providerQuirks{
 		MaxID: 40, Source: "https://github.com/vercel/ai/issues/5171 (string_above_max_length)",
 	}},
 	{"deepseek", []string{reasoningContent}, Quirks{
-		FillMessage: noReasoning,
+		FillMessage: noReasoning, LegacyMaxTokens: true,
 		Source: "https://api-docs.deepseek.com/guides/thinking_mode#tool-calls; empty reasoning: " +
-			"https://github.com/deepseek-ai/deepseek-harness/discussions/739",
+			"https://github.com/deepseek-ai/deepseek-harness/discussions/739; max_tokens: " +
+			"https://github.com/earendil-works/pi/issues/8018",
 	}},
 	{"moonshot moonshotai kimi", []string{reasoningContent}, Quirks{
 		FillMessage: noReasoning, TypedSchemas: true,
@@ -64,7 +65,9 @@ var known = []providerQuirks{
 			"https://github.com/Lapis0x0/obsidian-yolo/pull/243; schemas: " + flavoredSource,
 	}},
 	{"zai zhipu zhipuai bigmodel", []string{reasoningContent}, Quirks{
-		Source: "https://docs.z.ai/guides/capabilities/thinking-mode",
+		LegacyMaxTokens: true,
+		Source: "https://docs.z.ai/guides/capabilities/thinking-mode; max_tokens: " +
+			"https://docs.z.ai/api-reference/llm/chat-completion",
 	}},
 	{"openrouter", []string{"reasoning_details"}, Quirks{
 		MaxID: 40, ParsesArguments: true,
@@ -121,7 +124,13 @@ var known = []providerQuirks{
 		ParsesArguments: true, Source: "https://github.com/ggml-org/llama.cpp/pull/25583",
 	}},
 	{"ollama", nil, Quirks{
-		ParsesArguments: true, Source: "https://github.com/ollama/ollama/blob/main/openai/openai.go",
+		ParsesArguments: true, LegacyMaxTokens: true,
+		Source: "https://github.com/ollama/ollama/blob/main/openai/openai.go; max_tokens: " +
+			"https://github.com/ollama/ollama/issues/7125",
+	}},
+	{"together togetherai", nil, Quirks{
+		LegacyMaxTokens: true,
+		Source:          "https://docs.together.ai/reference/chat-completions-1",
 	}},
 	{"qwen dashscope alibaba bailian modelstudio", nil, Quirks{
 		ParsesArguments: true, Source: "https://github.com/HKUDS/nanobot/issues/1487",
@@ -130,7 +139,9 @@ var known = []providerQuirks{
 		ParsesArguments: true, Source: "https://github.com/sinameraji/kimiflare/pull/52",
 	}},
 	{"huggingface hf", nil, Quirks{
-		ParsesArguments: true, Source: "https://github.com/huggingface/physics-intern/pull/6",
+		ParsesArguments: true, LegacyMaxTokens: true,
+		Source: "https://github.com/huggingface/physics-intern/pull/6; max_tokens: " +
+			"https://huggingface.co/docs/inference-providers/tasks/chat-completion",
 	}},
 }
 
@@ -142,7 +153,7 @@ var hosts = map[string]string{
 	"groq.com": "groq", "x.ai": "xai", "azure.com": "azure", "githubcopilot.com": "copilot",
 	"minimax.io": "minimax", "minimaxi.com": "minimax", "dashscope.aliyuncs.com": "qwen",
 	"dashscope-intl.aliyuncs.com": "qwen", "huggingface.co": "huggingface",
-	"ai-gateway.vercel.sh": "vercel",
+	"ai-gateway.vercel.sh": "vercel", "together.ai": "together", "together.xyz": "together",
 }
 
 // providerAt returns the provider whose own server has an address; empty for any other.

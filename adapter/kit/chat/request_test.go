@@ -202,6 +202,19 @@ func TestAServerThatRefusesStreamOptionsIsNotSentThem(t *testing.T) {
 	assert.NotContains(t, sent(t, overChat(chat.Config{Model: "m", Quirks: &chat.Quirks{NoStreamOptions: true}}), chatSays, req), "stream_options")
 }
 
+// A server that does not know a bound ignores it: the reply has no end, and a budget no hold on it.
+func TestTheBoundOfAReplyHasTheNameThatTheServerKnows(t *testing.T) {
+	for _, provider := range []string{"deepseek", "ollama", "zai", "together", "huggingface", "mistral"} {
+		body := sent(t, overChat(chat.Config{Model: "m", Provider: provider, MaxTokens: 5}), chatSays, hello())
+		assert.Contains(t, body, `"max_tokens":5`, provider)
+		assert.NotContains(t, body, "max_completion_tokens", provider)
+	}
+	for _, provider := range []string{"", "azure", "openrouter", "groq", "xai", "cerebras", "moonshot"} {
+		body := sent(t, overChat(chat.Config{Model: "m", Provider: provider, MaxTokens: 5}), chatSays, hello())
+		assert.Contains(t, body, `"max_completion_tokens":5`, provider)
+	}
+}
+
 func TestStopSequencesAreRefusedOverResponses(t *testing.T) {
 	req := hello()
 	req.Stop = []string{"END"}
