@@ -50,7 +50,7 @@ rate_limit: concurrencylimitexceeded problem/quotaexceeded problem/abnormalusage
 overloaded: problem/temporaryreducedcapacity overloaded overloadederror serverisoverloaded modeloverloaded
 overloaded: engineoverloaded capacityexceeded queueexceeded serverbusy servicetiercapacityexceeded
 overloaded: mistral/3505 nocapacity systemoverloaded engineoverloadederror slowdownerror serveroverloaded
-overloaded: modelcapacityexhausted
+overloaded: modelcapacityexhausted provideroverloaded
 billing: insufficientquota creditbalanceexhausted organizationspendlimitexceeded projectspendlimitexceeded
 billing: organizationusagelimitexceeded enforcedspendlimitreached billinghardlimitreached billingnotactive
 billing: billingerror billingdisabled insufficientbalance insufficientcredits insufficientcredit
@@ -58,13 +58,14 @@ billing: insufficientbalanceerror
 billing: paymentrequired paymentrequirederror paymentrequiredexception outofcredits creditlimitexceeded
 billing: insufficientuserquota exceededcurrentquotaerror budgetexceeded budgetexceedederror
 billing: accesstomodelrequirescredits arrearage spendlimitreached accountoverdueerror usagenotincluded
+billing: contractspendlimitreached
 quota: quotaexceeded quotaexceedederror dailylimitexceeded monthlylimitexceeded usagelimitreached
 quota: usagelimitexceeded servicequotaexceededexception requestquotaexceeded tokenquotaexceeded
 quota: quotalimitexceeded setlimitexceeded freetieronly tokenquotareached
 unavailable: serviceunavailable serviceunavailableerror serviceunavailableexception unavailable
 unavailable: internalservererror internalserverexception internalfailure servererror internalerror internal
 unavailable: badgateway modelerrorexception modelstreamerrorexception modelnotreadyexception conflicterror
-unavailable: aborted dataloss vectorstoretimeout providererror upstreamerror
+unavailable: aborted dataloss vectorstoretimeout providererror upstreamerror providerunavailable
 timeout: timeout timeouterror requesttimeout gatewaytimeout deadlineexceeded modeltimeoutexception
 timeout: apitimeouterror providertimeouterror apiconnectiontimeouterror readtimeout connecttimeout
 timeout: writetimeout pooltimeout etimedout econnaborted esockettimedout underrconnecttimeout
@@ -79,7 +80,7 @@ auth: invalidapikey apikeyinvalid authenticationerror unauthorized unauthenticat
 auth: missingapikey unauthorizederror expiredtokenexception unrecognizedclientexception
 auth: invalidsignatureexception missingauthenticationtoken accountdeactivated authorizationerror wrongapikey
 auth: accesstokenexpired tokenexpired invalidauthentication autherror providerautherror apikeyexpired
-auth: incorrecthostname
+auth: incorrecthostname authentication
 permission: permissionerror permissiondeniederror accessdeniedexception accessdenied forbidden
 permission: forbiddenerror unsupportedcountryregionterritory servicedisabled consumersuspended
 permission: apikeyserviceblocked insufficientpermissions modelpermissionblockedorg
@@ -93,6 +94,7 @@ context_length: contextlengthexceeded contextlengtherror contextlength contextwi
 context_length: contextwindowexceeded requesttoolarge modelcontextwindowexceeded exceedcontextsizeerror
 context_length: tokenslimitreached stringabovemaxlength contextoverflow inputtoolong promptexceedscontext
 context_length: payloadtoolarge maxcontextlengthexceeded modelmaxprompttokensexceeded
+context_length: tokenlimitexceeded stringtoolong
 content_filter: contentfilter contentpolicyviolation contentpolicyviolationerror
 content_filter: responsibleaipolicyviolation biopolicy misalignmentpolicyviolation contentfiltered
 content_filter: contentfiltererror safety moderation contentmoderation moderationblocked
@@ -107,7 +109,8 @@ invalid_request: unknownparameter missingrequiredparameter invalidrequestmessage
 invalid_request: invalidtype invalidvalue alreadyexists invalidimageformat invalidbase64image
 invalid_request: invalidimageurl imagetoolarge imagetoosmall imageparseerror invalidimagemode
 invalid_request: imagefiletoolarge unsupportedimagemediatype emptyimagefile failedtodownloadimage
-invalid_request: imagefilenotfound notsupportederror
+invalid_request: imagefilenotfound notsupportederror unsupportedimageformat imagenotfound
+invalid_request: imagedownloadfailed dataresidencymismatch
 config: configerror agentconfigerror
 auth: zhipu/1000 zhipu/1001 zhipu/1002 zhipu/1003 zhipu/1004 minimax/1004 minimax/2049
 permission: zhipu/1110 zhipu/1111 zhipu/1112 zhipu/1121 zhipu/1220 zhipu/1311 zhipu/1313
@@ -141,7 +144,7 @@ invalid_request: invalidrequesterror invalidrequest invalidargument badrequest b
 invalid_request: validationexception failedprecondition outofrange unprocessableentityerror
 invalid_request: unprocessableentity invalidrequestprompt validationerror invalidparametererror
 invalid_request: malformedrequest minimax/2013 invalidprompt
-unavailable: apierror apistatuserror providerapierror
+unavailable: apierror apistatuserror providerapierror server
 rate_limit: tokens requests
 `
 
