@@ -94,6 +94,10 @@ func TestAFailureIsJudgedByWhatSaysItBest(t *testing.T) {
 		"a caller who left": {over, 0, kit.Trouble{Cause: io.EOF}, "p: cancelled: context canceled: EOF", fault.Cancelled},
 		"the model's own call": {t.Context(), 200, kit.Trouble{Cause: kit.Unusable("MALFORMED_FUNCTION_CALL", "no JSON")},
 			"p: 200 MALFORMED_FUNCTION_CALL: no JSON", fault.ToolValidation},
+		"one at Bedrock": {t.Context(), 200, kit.Trouble{Cause: kit.Unusable("malformed_tool_use", "no JSON")},
+			"p: 200 malformed_tool_use: no JSON", fault.ToolValidation},
+		"a reply at Bedrock": {t.Context(), 200, kit.Trouble{Cause: kit.Unusable("malformed_model_output", "no text")},
+			"p: 200 malformed_model_output: no text", fault.ToolValidation},
 		"the model's own call over OpenAI's API": {t.Context(), 200, kit.Trouble{Cause: kit.Unusable("function_call_filter: UNEXPECTED_TOOL_CALL", "")},
 			"p: 200 unknown_tool", fault.UnknownTool},
 		// https://github.com/ollama/ollama/issues/12380, https://github.com/ggml-org/llama.cpp/issues/24644

@@ -13,7 +13,7 @@ var finishes = byWord(map[string]message.FinishReason{
 	"stop end_turn stop_sequence eos eos_token end complete": message.Stop,
 	"tool_calls tool_use tool_call function_call":            message.ToolUse,
 
-	"length max_tokens max_output_tokens model_length model_context_window_exceeded " +
+	"length max_tokens max_output_tokens model_length model_context_window_exceeded error_limit " +
 		"continuation": message.Length,
 	"content_filter refusal sensitive safety recitation blocklist prohibited_content spii " +
 		"image_safety image_prohibited_content image_recitation model_armor guardrail_intervened " +
@@ -44,16 +44,16 @@ func Finish(word string, calls []message.Call) (finish message.FinishReason, kno
 
 // unusable are the finish reasons of replies that their own provider could not read or refused, and the issue
 // that the model is shown.
-var unusable = map[string]fault.Issue{
-	"malformed_function_call": {Rule: fault.RuleSyntax, Expected: "a function call that can be read",
-		Source: fault.FromReply},
-	"malformed_response": {Rule: fault.RuleSyntax, Expected: "a reply that can be read",
-		Source: fault.FromReply},
+var unusable = byWord(map[string]fault.Issue{
+	"malformed_function_call malformed_tool_use": {Rule: fault.RuleSyntax,
+		Expected: "a function call that can be read", Source: fault.FromReply},
+	"malformed_response malformed_model_output": {Rule: fault.RuleSyntax,
+		Expected: "a reply that can be read", Source: fault.FromReply},
 	"unexpected_tool_call": {Rule: fault.RuleUnknownTool,
 		Expected: "a call of a function that is on offer", Source: fault.FromReply},
 	"too_many_tool_calls": {Rule: fault.RuleTooManyCalls, Expected: "fewer function calls",
 		Source: fault.FromReply},
-}
+})
 
 // garbled are the beginnings of what servers (Ollama, llama.cpp) say of a call that they could not parse.
 var garbled = []string{"error parsing tool call:", "llama-server returned invalid tool call arguments",

@@ -308,7 +308,7 @@ func TestTheWordsOfAllProvidersForAnEndAreKnown(t *testing.T) {
 		"stop": message.Stop, "END_TURN": message.Stop, "tool_calls": message.ToolUse, "tool_use": message.ToolUse, "max_tokens": message.Length,
 		// https://github.com/anomalyco/opencode/issues/18813
 		"model_context_window_exceeded": message.Length, "content_filter: PROHIBITED_CONTENT": message.ContentFilter, "refusal": message.ContentFilter,
-		"eos": message.Stop, "guardrail_intervened": message.ContentFilter, "ERROR_TOXIC": message.ContentFilter,
+		"eos": message.Stop, "guardrail_intervened": message.ContentFilter, "ERROR_TOXIC": message.ContentFilter, "ERROR_LIMIT": message.Length,
 	} {
 		got, known := kit.Finish(word, nil)
 		assert.True(t, known, word)

@@ -78,10 +78,11 @@ func TestWithoutAnIndexOfItsOwnACallIsKnownByItsIdOrItsBeginning(t *testing.T) {
 
 func TestTokensAreCountedWhereverTheServerPutsThem(t *testing.T) {
 	for name, usage := range map[string]string{
-		"OpenAI":   `"usage":{"prompt_tokens":19,"completion_tokens":13,"prompt_tokens_details":{"cached_tokens":12}}`,
-		"Moonshot": `"usage":{"prompt_tokens":19,"completion_tokens":13,"total_tokens":32,"cached_tokens":12}`,
-		"Mistral":  `"usage":{"prompt_tokens":19,"completion_tokens":13,"num_cached_tokens":12}`,
-		"DeepSeek": `"usage":{"prompt_tokens":19,"completion_tokens":13,"prompt_cache_hit_tokens":12,"prompt_cache_miss_tokens":7}`,
+		"OpenAI":       `"usage":{"prompt_tokens":19,"completion_tokens":13,"prompt_tokens_details":{"cached_tokens":12}}`,
+		"Moonshot":     `"usage":{"prompt_tokens":19,"completion_tokens":13,"total_tokens":32,"cached_tokens":12}`,
+		"Mistral":      `"usage":{"prompt_tokens":19,"completion_tokens":13,"num_cached_tokens":12}`,
+		"Mistral, too": `"usage":{"prompt_tokens":19,"completion_tokens":13,"prompt_token_details":{"cached_tokens":12}}`,
+		"DeepSeek":     `"usage":{"prompt_tokens":19,"completion_tokens":13,"prompt_cache_hit_tokens":12,"prompt_cache_miss_tokens":7}`,
 	} {
 		want := message.Usage{InputTokens: 19, OutputTokens: 13, CacheReadTokens: 12, APICalls: 1}
 		whole := replyOf(t, overChat(chat.Config{Model: "m"}), false, `{"choices":[{"message":{"content":"4"},"finish_reason":"stop"}],`+usage+`}`)
@@ -423,7 +424,7 @@ func TestAReplyThatIsCutOffIsKnownByEveryWordForIt(t *testing.T) {
 // Studio and DashScope (https://github.com/ranxianglei/billion-context-pi/issues/169,
 // https://github.com/earendil-works/pi/pull/2116).
 func TestAServersOwnWordsForTheEndOfAReply(t *testing.T) {
-	for _, word := range []string{"error", "ERROR", "error_finish", "abort", "timeout", "time_limit", "cancelled", "load", "network_error", "network-error"} {
+	for _, word := range []string{"error", "ERROR", "error_finish", "abort", "timeout", "time_limit", "cancelled", "load", "network_error", "network-error", "USER_CANCEL"} {
 		for _, stream := range []bool{false, true} {
 			says := `{"choices":[{"message":{"content":"half"},"finish_reason":"` + word + `"}]}`
 			if stream {

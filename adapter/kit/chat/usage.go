@@ -26,7 +26,8 @@ var (
 // out of the total, too: then only a part that is larger than the whole shows that it is none.
 func usageOf(raw json.RawMessage, model string) message.Usage {
 	u, _ := kit.ReadObject(raw)
-	in := []kit.Object{u.Object("prompt_tokens_details"), u.Object("input_tokens_details"), u}
+	in := []kit.Object{u.Object("prompt_tokens_details"), u.Object("input_tokens_details"),
+		u.Object("prompt_token_details"), u} // the third is Mistral's
 	out := []kit.Object{u.Object("completion_tokens_details"), u.Object("output_tokens_details"), u}
 	usage := message.Usage{
 		InputTokens: counted(inputs, u), OutputTokens: counted(outputs, u),
