@@ -195,7 +195,8 @@ func (v value) rounds(bits int) bool {
 	if bits == 32 {
 		exact = 6
 	}
-	return len(v.text()) > exact+1 || hasExponent(v.text())
+	text := v.text()
+	return len(text) > exact+1 || strings.IndexByte(text, 'e') >= 0 || strings.IndexByte(text, 'E') >= 0
 }
 
 // decode lets a type read a value by itself. For common types it calls at once what the library would call in

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"cmp"
+	"errors"
 	"math/big"
 	"strconv"
 	"strings"
@@ -26,36 +27,24 @@ type decimal struct {
 	exponent              int
 }
 
-func decimalOf(text string) decimal {
-	d, digits := decimal{text: text}, strings.TrimPrefix(text, "-")
-	if at := exponentAt(digits); at >= 0 {
-		d.exponent, _ = strconv.Atoi(digits[at+1:])
-		digits = digits[:at]
+// decimalOf reads a number of JSON. isNumber is false where the text is none.
+func decimalOf(text string) (d decimal, isNumber bool) {
+	d.text = text
+	rest := strings.TrimPrefix(text, "-")
+	d.whole = rest[:digitsOf(rest)]
+	rest = rest[len(d.whole):]
+	isNumber = d.whole != "" && (len(d.whole) == 1 || d.whole[0] != '0')
+	if rest != "" && rest[0] == '.' {
+		d.fraction = rest[1 : 1+digitsOf(rest[1:])]
+		rest = rest[1+len(d.fraction):]
+		isNumber = isNumber && d.fraction != ""
 	}
-	d.whole, d.fraction, _ = strings.Cut(digits, ".")
-	return d
-}
-
-// isNumber reports whether a text is a number of JSON.
-func isNumber(text string) bool {
-	text = strings.TrimPrefix(text, "-")
-	whole := digitsOf(text)
-	if whole == 0 || whole > 1 && text[0] == '0' {
-		return false
+	if rest != "" && rest[0]|' ' == 'e' {
+		var err error
+		d.exponent, err = strconv.Atoi(rest[1:])
+		return d, isNumber && !errors.Is(err, strconv.ErrSyntax)
 	}
-	text = text[whole:]
-	if fraction, is := strings.CutPrefix(text, "."); is {
-		if text = fraction[digitsOf(fraction):]; len(text) == len(fraction) {
-			return false
-		}
-	}
-	if text == "" || text[0]|' ' != 'e' {
-		return text == ""
-	}
-	if text = text[1:]; text != "" && (text[0] == '-' || text[0] == '+') {
-		text = text[1:]
-	}
-	return text != "" && digitsOf(text) == len(text)
+	return d, isNumber && rest == ""
 }
 
 // digitsOf counts the digits at the beginning of a text.
@@ -81,20 +70,12 @@ func (d decimal) isInBounds() bool {
 
 // isWhole reports whether a number has no fractional part.
 func (d decimal) isWhole() bool {
-	if fraction := strings.TrimRight(d.fraction, "0"); fraction != "" {
+	if fraction := strings.TrimRight(d.fraction, "0"); fraction != "" || d.exponent >= 0 {
 		return d.exponent >= len(fraction)
 	}
 	digits := strings.TrimRight(d.whole, "0")
 	return digits == "" || len(d.whole)+d.exponent >= len(digits)
 }
-
-// exponentAt is the place of the letter before the exponent of a number; -1 for none. Looking for a set of
-// letters would take five times as long.
-func exponentAt(text string) int {
-	return max(strings.IndexByte(text, 'e'), strings.IndexByte(text, 'E'))
-}
-
-func hasExponent(text string) bool { return exponentAt(text) >= 0 }
 
 // isPlain reports whether a number is a whole one of few digits, written as those digits alone.
 func isPlain(text string) bool { return len(text) <= maxExactDigits && isDigits(text) }

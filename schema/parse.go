@@ -102,7 +102,9 @@ func jsonIssue(pointer, rule, expected string) *fault.Issue {
 // fresh adds a value, and returns its number.
 func (p *parser) fresh(up, place int32) int32 {
 	at := int32(len(p.values))
-	p.values = append(p.values, datum{at: at, up: up, next: -1, place: place, depth: int32(p.depth)})
+	p.values = append(p.values, datum{}) // other values of a literal would be made beside it, and copied
+	v := &p.values[at]
+	v.at, v.up, v.next, v.place, v.depth = at, up, -1, place, int32(p.depth)
 	return at
 }
 
@@ -154,24 +156,19 @@ func (p *parser) value(n int32) {
 
 // word reads a number or word.
 func (p *parser) word(v *datum) {
-	start := p.at
-	for ; p.at < len(p.text); p.at++ {
-		if c := p.text[p.at]; c <= ' ' || c == ',' || c == ']' || c == '}' {
+	text, size := p.text[p.at:], 0
+	for ; size < len(text); size++ {
+		if c := text[size]; c <= ' ' || c == ',' || c == ']' || c == '}' {
 			break
 		}
 	}
-	switch text := p.text[start:p.at]; {
-	case v.kind == kindNull && text == "null", v.kind == kindBoolean && (text == "true" || text == "false"):
-	case v.kind != kindInteger || !isNumber(text):
-		p.fail()
-	case !isPlain(text):
-		p.number(v, decimalOf(text))
+	text, p.at = text[:size], p.at+size
+	if v.kind == kindNull && text == "null" || v.kind == kindBoolean && (text == "true" || text == "false") {
+		return
 	}
-}
-
-// number says of a number that it is not whole, or not within the limits.
-func (p *parser) number(v *datum, n decimal) {
-	switch {
+	switch n, isNumber := decimalOf(text); {
+	case !isNumber:
+		p.fail()
 	case !n.isInBounds():
 		p.refuse(v.at, fault.RuleSize, "a number of ordinary size")
 	case !n.isWhole():
@@ -179,21 +176,31 @@ func (p *parser) number(v *datum, n decimal) {
 	}
 }
 
+// isSpecial says which bytes are not simply a part of the string that they are in.
+var isSpecial = func() (all [256]bool) {
+	for c := range all {
+		all[c] = c < ' ' || c == '"' || c == '\\'
+	}
+	return all
+}()
+
 // quoted reads a string or name. It keeps what one with escapes says.
 func (p *parser) quoted() (escaped bool) {
 	start, text := p.at, p.text[p.at:]
 	for end := 1; end < len(text); end++ {
-		switch c := text[end]; {
-		case c > '\\': // most letters
-		case c == '"':
+		if !isSpecial[text[end]] {
+			continue
+		}
+		switch text[end] {
+		case '"':
 			if p.at += end + 1; escaped {
 				p.keep(start)
 			}
 			return escaped
-		case c == '\\':
+		case '\\':
 			escaped = true
 			end++
-		case c < ' ':
+		default:
 			return p.fail()
 		}
 	}
