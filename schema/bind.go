@@ -27,23 +27,31 @@ const maxShared = 4 << 10
 // binder keeps what is found while the values of a document are stored in Go variables, beside what the
 // schema refuses.
 type binder struct {
-	texts  strings.Builder // memory that strings share
-	found  []failure
-	told   []fault.Issue // what methods Issues say
-	around []variable    // those that the one which is stored is in
+	texts     strings.Builder // memory that strings share
+	found     []failure
+	told      []fault.Issue // what methods Issues say
+	variables []*variable   // those that are being stored, each in the one before; then free memory
 }
 
-// variable is a variable that is not behind pointers, and its place in the Go type.
+// variable is a variable with parts that is not behind pointers, and its place in the Go type.
 type variable struct {
 	*spot
-	to     reflect.Value
-	around any // the innermost struct around what is in it, or nil
+	to reflect.Value
+	up *variable // the one that it is in
 	// key and elem hold the entry of a map that is being stored.
 	key, elem reflect.Value
 }
 
-// isFree reports whether it is memory that is not used.
-func (v *variable) isFree() bool { return v.spot == nil }
+// around is a pointer to the innermost struct around what is in a variable; nil for none.
+func (v *variable) around() any {
+	for v != nil && v.class != classStruct {
+		v = v.up
+	}
+	if v == nil {
+		return nil
+	}
+	return v.to.Addr().Interface()
+}
 
 // anything is the schema of a value that no schema describes.
 var anything = &node{Schema: &jsonschema.Schema{}}
@@ -96,10 +104,10 @@ func (f *collector) store(n *node, child value) {
 			return
 		}
 		field := &f.to.members.members[f.field]
-		f.bind(n, child, field.spot, f.to.to.FieldByIndex(field.index), f.to.around)
+		f.bind(n, child, field.spot, f.to.to.FieldByIndex(field.index))
 	case classList:
 		if int(child.place) < f.to.to.Len() {
-			f.bind(n, child, f.to.each, f.to.to.Index(int(child.place)), f.to.around)
+			f.bind(n, child, f.to.each, f.to.to.Index(int(child.place)))
 		}
 	case classMap:
 		f.storeEntry(n, child)
@@ -107,8 +115,8 @@ func (f *collector) store(n *node, child value) {
 }
 
 // bind judges a value by the schema of its place, stores it in a zero variable and checks its rules, unless a
-// part of it could not be read. around is the struct around the variable.
-func (f *collector) bind(n *node, v value, at *spot, to reflect.Value, around any) {
+// part of it could not be read.
+func (f *collector) bind(n *node, v value, at *spot, to reflect.Value) {
 	kinds := classes[at.class].kinds
 	isNull := v.kind == kindNull && at.null
 	if isNull || kinds != 0 && kinds&v.kind == 0 {
@@ -126,22 +134,17 @@ func (f *collector) bind(n *node, v value, at *spot, to reflect.Value, around an
 		to.Set(reflect.New(to.Type().Elem()))
 		to = to.Elem()
 	}
-	refused, found, outer := len(f.failures), len(f.found), len(f.around)
-	var in *variable
-	if v.kind&(kindObject|kindArray) != 0 {
-		in = f.open(v, at, to, around)
-	}
-	f.judge(n, v, f.scope, in)
-	f.around = f.around[:outer]
+	refused, found := len(f.failures), len(f.found)
+	f.judge(n, v, f.scope, f.open(v, at, to))
 	if f.spent() || !f.read(v, at, to) || v.incomplete || len(f.found) >= maxIssues {
 		return
 	}
 	rules := at.rules
-	if len(at.rounded) > len(rules) && len(f.failures) == refused && v.rounds(to.Type().Bits()) {
+	if len(at.rounded) > len(rules) && len(f.failures) == refused && v.rounds(at.typ.Bits()) {
 		rules = at.rounded
 	}
 	if len(rules) > 0 {
-		f.holdTo(rules, at, to, around, v, false)
+		f.holdTo(rules, at, to, v, false)
 	}
 	if at.issues && len(f.failures) == refused && len(f.found) == found {
 		f.ownIssues(v, at, to)
@@ -167,11 +170,11 @@ func (f *collector) ownIssues(v value, at *spot, to reflect.Value) {
 }
 
 // holdTo notes the rules that what is stored of a value, or of its name, breaks.
-func (f *collector) holdTo(rules []*rule, at *spot, to reflect.Value, around any, v value, ofName bool) {
+func (f *collector) holdTo(rules []*rule, at *spot, to reflect.Value, v value, ofName bool) {
 	for _, r := range rules {
 		switch {
 		case !r.omits():
-			if !r.holds(to, at, around) {
+			if !r.holds(to, at, f.to.around()) {
 				f.breaks(r, failure{value: v, ofName: ofName})
 			}
 		case at.isEmpty(to, r):
@@ -274,18 +277,20 @@ func (f *collector) read(v value, at *spot, to reflect.Value) bool {
 
 // open makes the variable of a value ready for its members or items, which are stored while it is judged; nil
 // for a value that has none.
-func (f *collector) open(v value, at *spot, to reflect.Value, around any) *variable {
+func (f *collector) open(v value, at *spot, to reflect.Value) *variable {
 	if at.class != classMap && at.class != classList && at.class != classStruct {
 		return nil
 	}
-	f.around = append(f.around, variable{})
-	in := &f.around[len(f.around)-1]
-	switch in.spot, in.to, in.around = at, to, around; {
-	case at.class == classStruct:
-		in.around = to.Addr().Interface()
+	if len(f.variables) == int(v.depth) {
+		f.variables = append(f.variables, new(variable))
+	}
+	in := f.variables[v.depth]
+	if at.class == classMap && in.spot != at {
+		in.key, in.elem = reflect.New(at.typ.Key()).Elem(), reflect.New(at.typ.Elem()).Elem()
+	}
+	switch in.spot, in.to, in.up = at, to, f.to; {
 	case at.class == classMap:
-		to.Set(reflect.MakeMapWithSize(to.Type(), int(v.count)))
-		in.key, in.elem = reflect.New(to.Type().Key()).Elem(), reflect.New(to.Type().Elem()).Elem()
+		to.Set(reflect.MakeMapWithSize(at.typ, int(v.count)))
 	case to.Kind() == reflect.Slice:
 		to.Grow(max(int(v.count), 1)) // an empty list is not nil
 		to.SetLen(int(v.count))
@@ -323,7 +328,7 @@ func (f *collector) readFloat(v value, at *spot, to reflect.Value) bool {
 
 func (f *collector) readInteger(v value, at *spot, to reflect.Value) bool {
 	text := wholeNumber(v.text())
-	bits := to.Type().Bits()
+	bits := at.typ.Bits()
 	if at.class == classUint {
 		n, err := strconv.ParseUint(text, 10, bits)
 		if to.SetUint(n); err != nil {
@@ -398,9 +403,9 @@ func (f *collector) storeEntry(n *node, m value) {
 	at, key := f.to.spot, f.to.key
 	key.SetString(f.own(m.name()))
 	f.to.elem.SetZero()
-	f.bind(n, m, at.each, f.to.elem, f.to.around)
+	f.bind(n, m, at.each, f.to.elem)
 	f.to.to.SetMapIndex(key, f.to.elem)
 	if at.key != nil {
-		f.holdTo(at.key.rules, at.key, key, f.to.around, m, true)
+		f.holdTo(at.key.rules, at.key, key, m, true)
 	}
 }

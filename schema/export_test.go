@@ -26,7 +26,7 @@ func ByRules[T any](t *Typed[T], doc []byte) (good, judges bool) {
 	var v T
 	e := t.schema.evaluation(nil)
 	at := collector{evaluation: e}
-	at.bind(anything, root, bare(t.schema.typed.root, map[*layout]*layout{}), reflect.ValueOf(&v).Elem(), nil)
+	at.bind(anything, root, bare(t.schema.typed.root, map[*layout]*layout{}), reflect.ValueOf(&v).Elem())
 	if len(e.found) > 0 {
 		return false, true
 	}

@@ -169,7 +169,7 @@ func (s *Schema) check(e *evaluation, doc []byte, v any) []fault.Issue {
 		return s.report(e, root)
 	}
 	whole := collector{evaluation: e, scope: s.scope()}
-	whole.bind(s.root, root, s.typed.root, reflect.ValueOf(v).Elem(), nil)
+	whole.bind(s.root, root, s.typed.root, reflect.ValueOf(v).Elem())
 	if issues := s.report(e, root); issues != nil {
 		return issues
 	}
@@ -201,22 +201,26 @@ func (s *Schema) evaluation(b *Budget) *evaluation {
 // free ends a check. The memory of values, variables and a few failures is kept for the next one: all that it
 // leads to is forgotten.
 func (e *evaluation) free() {
+	e.variables = e.variables[:min(len(e.variables), maxIssues)]
+	for n := 0; n < len(e.variables) && e.variables[n].spot != nil; n++ {
+		*e.variables[n] = variable{}
+	}
 	*e = evaluation{
 		tree:     tree{values: e.values[:0]},
-		binder:   binder{found: emptied(e.found, (*failure).isFree), around: emptied(e.around, (*variable).isFree)},
-		failures: emptied(e.failures, (*failure).isFree),
+		binder:   binder{found: emptied(e.found), variables: e.variables},
+		failures: emptied(e.failures),
 	}
 	evaluations.Put(e)
 }
 
 // emptied returns a list without its values, to be filled again: what was cut off of it, too, up to the
 // memory that is free. It is nil if its memory is large.
-func emptied[T any](list []T, isFree func(*T) bool) []T {
+func emptied(list []failure) []failure {
 	if cap(list) > maxIssues {
 		return nil
 	}
 	list = list[:cap(list)]
-	for n := 0; n < len(list) && !isFree(&list[n]); n++ {
+	for n := 0; n < len(list) && !list[n].isFree(); n++ {
 		clear(list[n : n+1])
 	}
 	return list[:0]
