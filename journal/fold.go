@@ -121,7 +121,7 @@ const forgetBytes = 8 << 20
 // ends of actions; but not between an event and the decision on it.
 func (f *Fold) forget(at int64) {
 	if f.undecided == nil {
-		f.State.Forget()
+		f.State.Forget(true)
 		f.ends, f.forgot = ends{}, at
 	}
 }

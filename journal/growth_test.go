@@ -1,10 +1,12 @@
 package journal_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -156,4 +158,31 @@ func TestAnotherHistoryIsRecordedWhole(t *testing.T) {
 	assert.Equal(t, 7, past.State.TranscriptLen())
 	require.NoError(t, again.Close())
 	require.NoError(t, journal.Compact(t.Context(), dir, "chat", nil))
+}
+
+// A run under another policy must not copy what the session had before it.
+func TestWhatIfTakesTheMemoryOfEachRun(t *testing.T) {
+	allocated := func(runs int) float64 {
+		dir := journal.Dir(t.TempDir())
+		j, err := journal.Open(t.Context(), dir, theSession, journal.Settings{Sync: journal.SyncNever})
+		require.NoError(t, err)
+		s, err := session.New(session.Config{Journal: j})
+		require.NoError(t, err)
+		said := []looptest.Turn{looptest.Call(call("c1", `{"city": "Lisbon"}`)), looptest.Say("Booked.")}
+		for range runs {
+			played(t, looptest.NewModel(said...), s, "Two nights?", loop.Config{Tools: toolsOf(t, nil)}, nil)
+		}
+		require.NoError(t, j.Close())
+		text, err := os.ReadFile(filepath.Join(string(dir), journal.FileName(theSession)))
+		require.NoError(t, err)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		o, err := journal.WhatIf{Policy: new(policy.DefaultSet())}.Run(bytes.NewReader(text))
+		runtime.ReadMemStats(&after)
+		require.NoError(t, err)
+		require.Len(t, o.Runs, runs)
+		require.Equal(t, o.Recorded, o.WhatIf)
+		return float64(after.TotalAlloc - before.TotalAlloc)
+	}
+	assert.Less(t, allocated(800), 2.2*allocated(400), "twice the runs, twice the memory")
 }

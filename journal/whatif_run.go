@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/projection"
 	"github.com/retake-go/retake/policy"
 )
 
@@ -15,6 +17,8 @@ type counterfactualRun struct {
 	header *Header
 	out    RunOutlook
 	st     machine.State
+	// before is the recorded run before it began: st has forgotten the conversation until then.
+	before machine.State
 	request
 	// end and recordedEnd are how the run and the recorded one ended, in a form that can be compared.
 	end, recordedEnd string
@@ -34,7 +38,8 @@ func (w *WhatIf) begin(h *Header, o *occurrence) *counterfactualRun {
 	}
 	st.Run, st.Opened, st.At = o.before.Run, o.before.Opened, o.before.At
 	st.GoOn(&o.before)
-	r.st = st
+	st.Forget(strings.Contains(cfg.System, "{{")) // else the first message would copy the conversation
+	r.st, r.before = st, o.before
 	r.out.Warnings = w.leftOut(h)
 	return r
 }
@@ -149,9 +154,9 @@ func (r *counterfactualRun) wake(o *occurrence) {
 		case machine.AskGrant:
 			ev.Kind, ev.Grant = machine.Granted, &machine.Grant{Turn: r.asked.Grant.Turn + 1}
 		case machine.EstimateCall:
-			ev.Kind, ev.Tokens = machine.Estimated, r.st.EstimateAdded()
+			ev.Kind, ev.Tokens = machine.Estimated, r.whole().EstimateAdded()
 		case machine.Shorten:
-			ev.Kind, ev.Cut = machine.Shortened, new(r.st.PlanCuts())
+			ev.Kind, ev.Cut = machine.Shortened, new(r.whole().PlanCuts())
 		case machine.Reduce:
 			if o.ev.Kind == machine.ReducersRan && len(o.ev.Reductions) == len(r.st.Notices) {
 				return
@@ -162,6 +167,14 @@ func (r *counterfactualRun) wake(o *occurrence) {
 		}
 		r.step(ev, nil)
 	}
+}
+
+// whole returns the state with all of the conversation.
+func (r *counterfactualRun) whole() *machine.State {
+	st, said := r.st, r.before.TranscriptLen()
+	turns := append(r.before.Kept().Turns, st.Kept().Turns...)
+	st.Continue(append(r.before.Transcript(), st.TranscriptFrom(said)...), &projection.Kept{Turns: turns, Cuts: st.Cuts})
+	return &st
 }
 
 // answer returns the event as the run takes it; ok is false if it answers another request.

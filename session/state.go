@@ -160,9 +160,12 @@ func (s State) AttemptCount() int { return s.attempts.Len() }
 // values only. The slice is read-only.
 func (s State) ReducerErrors() []fault.ReducerError { return s.reducerErrors.From(0) }
 
-// Forget returns s without its attempts and errors of reducers, but with their numbers. A snapshot of it does
-// not have them.
-func (s State) Forget() State {
+// Forget returns s without its attempts and errors of reducers, and without its feedback unless prompts may
+// show it, but with their numbers. A snapshot of it does not have them.
+func (s State) Forget(shows bool) State {
+	if !shows {
+		s.feedback = s.feedback.Forget(s.feedback.Len())
+	}
 	s.attempts = s.attempts.Forget(s.attempts.Len())
 	s.reducerErrors = s.reducerErrors.Forget(s.reducerErrors.Len())
 	return s

@@ -82,7 +82,7 @@ func TestARunThatGoesOnHasTheKeysOfOneThatSaysItsHistory(t *testing.T) {
 			told := fresh(t, machine.Config{})
 			told.GoOn(&before)
 			if forgets {
-				before.Forget()
+				before.Forget(true)
 				told = fresh(t, machine.Config{})
 				told.GoOn(&before)
 			}

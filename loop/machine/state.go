@@ -332,15 +332,16 @@ func (st State) Contents() session.Contents {
 	return session.Contents{State: st.Session, Conversation: st.Transcript(), Kept: st.Kept()}
 }
 
-// Forget drops what no later step reads: old messages, attempts and errors of reducers. The model's last
-// message and the last few stay, and all counts. It is for code that folds many events and shows none of
-// that. Idempotency keys do not change.
-func (st *State) Forget() {
+// Forget drops what no later step reads: old messages, turns, attempts and errors of reducers. The model's
+// last message and the last few stay, and all counts. Unless prompts may show it, the session's feedback goes,
+// too. It is for code that folds many events and shows none of that. Idempotency keys do not change.
+func (st *State) Forget(shows bool) {
 	from, held := 0, st.transcript.Len()
 	for n, m := range st.transcript.Backward() {
 		if from = n; m.Role == message.Assistant && held-n >= requestMessages {
 			break
 		}
 	}
-	st.transcript, st.Session = st.transcript.Forget(from), st.Session.Forget()
+	st.transcript, st.turns = st.transcript.Forget(from), st.turns.Forget(st.turns.Len())
+	st.Session = st.Session.Forget(shows)
 }
