@@ -33,10 +33,12 @@ type members = map[string]json.RawMessage
 // kept is message.Reply.Opaque under [Chat]: the extra members that a server wants back.
 type kept struct {
 	kit.Origin
-	// Thinking is what the model thought, if the server wants it as a part of the content.
-	Thinking string    `json:"thinking,omitempty"`
-	Message  members   `json:"message,omitempty"`
-	Calls    []members `json:"calls,omitempty"`
+	// Thinking is what the model thought, if the server wants it as a part of the content, and Signature
+	// that of the part.
+	Thinking  string    `json:"thinking,omitempty"`
+	Signature string    `json:"signature,omitempty"`
+	Message   members   `json:"message,omitempty"`
+	Calls     []members `json:"calls,omitempty"`
 	// Custom are the places of the calls of custom tools.
 	Custom []int `json:"custom,omitempty"`
 	// OwnIDs is set if the calls have ids that only the server which gave them takes.

@@ -237,6 +237,23 @@ func TestThoughtsInTheContentGoBackThere(t *testing.T) {
 	assert.Contains(t, sent(t, overChat(chat.Config{Model: "magistral"}), chatSays, after(reply)), `{"content":"4","role":"assistant"}`)
 }
 
+// Mistral wants the signature of a thought to read it again
+// (https://github.com/mistralai/client-ts/blob/main/src/models/components/thinkchunk.ts).
+func TestASignedThoughtInTheContentGoesBackWithItsSignature(t *testing.T) {
+	own := overChat(chat.Config{Model: "m", Provider: "mistral"})
+	thought := func(text, more string) string {
+		return `{"type":"thinking","thinking":[{"type":"text","text":"` + text + `"}]` + more + `}`
+	}
+	whole := replyOf(t, own, false, `{"choices":[{"finish_reason":"stop","message":{"content":[`+thought("Hm. 4.", `,"signature":"s1"`)+`,{"type":"text","text":"4"}]}}]}`)
+	streamed := replyOf(t, own, true, streamOf(`{"choices":[{"delta":{"content":[`+thought("Hm.", `,"signature":null`)+`]}}]}`,
+		`{"choices":[{"delta":{"content":[`+thought(" 4.", ``)+`]}}]}`, `{"choices":[{"delta":{"content":[`+thought("", `,"signature":"s1"`)+`]}}]}`,
+		`{"choices":[{"delta":{"content":"4"},"finish_reason":"stop"}]}`))
+	for how, reply := range map[string]message.Reply{"whole": whole, "streamed": streamed} {
+		assert.Contains(t, sent(t, own, chatSays, after(reply)),
+			`{"content":[{"signature":"s1","thinking":[{"text":"Hm. 4.","type":"text"}],"type":"thinking"},{"text":"4","type":"text"}],"role":"assistant"}`, how)
+	}
+}
+
 func TestThoughtsAreStreamed(t *testing.T) {
 	event := func(doc string) string { return "data: " + doc + "\n\n" }
 	says := event(`{"type":"response.reasoning_summary_text.delta","output_index":0,"summary_index":0,"delta":"H"}`) +

@@ -89,8 +89,10 @@ type chatParts struct {
 	written bool
 	// inTags is set while a thought in the text is open.
 	inTags bool
-	// inContent is set if thoughts came as parts of the content (Mistral): they go back the same way.
+	// inContent is set if thoughts came as parts of the content (Mistral): they go back the same way, with
+	// their signature.
 	inContent bool
+	signature string
 	calls     []*callParts
 	at        map[callKey]int
 	finish    string
@@ -319,6 +321,7 @@ func (p *chatParts) think(from kit.Object) (thought string) {
 		switch part.Text("type") {
 		case "thinking": // Mistral
 			thought, p.inContent = thought+textOf(part.Get("thinking")), true
+			p.signature = cmp.Or(part.Text("signature"), p.signature)
 		case "reasoning": // Databricks
 			thought += textOf(part.Get("summary"))
 		}
@@ -483,7 +486,7 @@ func (r *chatReply) reply() (message.Reply, error) {
 	}
 	k := kept{Origin: r.from, Message: p.message.join()}
 	if p.inContent {
-		k.Thinking = reply.Thinking
+		k.Thinking, k.Signature = reply.Thinking, p.signature
 	}
 	for n, c := range p.calls {
 		call := message.Call{ID: c.id, Name: r.registered(c.name), Arguments: c.said()}

@@ -140,7 +140,7 @@ func (m *Model) assistant(t turn) json.RawMessage {
 	}
 	var a kit.Object
 	if k.Thinking != "" {
-		a = append(a, kit.Field("content", thoughtful(k.Thinking, t.Text)))
+		a = append(a, kit.Field("content", thoughtful(k.Thinking, k.Signature, t.Text)))
 	} else if t.Text != "" {
 		a = append(a, kit.TextField("content", t.Text))
 	}
@@ -171,9 +171,10 @@ func with(o kit.Object, more members) kit.Object {
 }
 
 // thoughtful returns content that begins with thoughts, in Mistral's form.
-func thoughtful(thinking, text string) json.RawMessage {
+func thoughtful(thinking, signature, text string) json.RawMessage {
 	part := func(text string) json.RawMessage { return kit.Quoted("type", "text", "text", text) }
-	thought := kit.Part("thinking", "thinking", kit.List(part(thinking)))
+	said, _ := kit.ReadObject(kit.Quoted("type", "thinking", "signature", signature))
+	thought := said.With("thinking", kit.List(part(thinking))).JSON()
 	if text == "" {
 		return kit.List(thought)
 	}
