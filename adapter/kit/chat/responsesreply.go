@@ -105,9 +105,9 @@ func (r *responsesReply) reply(doc document) (message.Reply, error) {
 			reply.Finish = message.ToolUse
 		}
 	case "incomplete":
-		reply.Finish = message.Length
-		if doc.IncompleteDetails.Reason == "content_filter" {
-			reply.Finish = message.ContentFilter
+		reason := doc.IncompleteDetails.Reason
+		if reply.Finish = finishOf(cmp.Or(reason, "length")); reply.Finish == "" {
+			return message.Reply{}, unfinished("server_error", fmt.Sprintf("incomplete: %q", reason))
 		}
 	case "queued", "in_progress":
 		say := fmt.Sprintf("the response runs in the background (status %q): take the member background "+

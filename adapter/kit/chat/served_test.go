@@ -420,6 +420,24 @@ func TestAReplyThatIsCutOffIsKnownByEveryWordForIt(t *testing.T) {
 	}
 }
 
+// OpenAI knows two reasons of a response that is incomplete. Of any other nobody knows that more tokens would
+// help (https://github.com/vercel/ai/issues/18872).
+func TestAResponseThatIsIncompleteForAnotherReasonHasFailed(t *testing.T) {
+	over := overResponses(chat.Config{Model: "m"})
+	says := func(reason string) string {
+		return `{"status":"incomplete","incomplete_details":{"reason":"` + reason + `"},"output":[{"type":"message","content":[{"type":"output_text","text":"half"}]}]}`
+	}
+	for reason, want := range map[string]message.FinishReason{"": message.Length, "max_output_tokens": message.Length, "max_tokens": message.Length,
+		"length": message.Length, "content_filter": message.ContentFilter} {
+		assert.Equal(t, want, replyOf(t, over, false, says(reason)).Finish, reason)
+	}
+	_, err := ended(t, over, false, says("server_timeout"))
+	own, is := errors.AsType[*kit.Error](err)
+	require.True(t, is)
+	assert.Equal(t, fault.Unavailable, own.Class)
+	assert.ErrorContains(t, err, "server_timeout")
+}
+
 // Words with which servers end a reply that failed, or that is whole: those of relays, Cohere, watsonx, LM
 // Studio and DashScope (https://github.com/ranxianglei/billion-context-pi/issues/169,
 // https://github.com/earendil-works/pi/pull/2116).
