@@ -497,7 +497,7 @@ func (r *chatReply) reply() (message.Reply, error) {
 		}
 		reply.Calls, k.Calls = append(reply.Calls, call), append(k.Calls, c.kept.join())
 	}
-	kit.NameCalls(reply.Calls)
+	reply.Calls = kit.NameCalls(r.apart(reply.Calls))
 	k.OwnIDs = r.gaveIDs(reply.Calls)
 	reply.Finish = finishOf(p.finish, reply.Calls...)
 	if r.most > 0 && p.usage.OutputTokens >= r.most && reply.Finish == message.ToolUse && !p.complete() {

@@ -10,21 +10,16 @@ import (
 	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
-	"github.com/retake-go/retake/tool"
 )
 
 func (m *Model) responsesCodec(req loop.Request) codec {
-	return &responsesReply{wireNames: namesOf(req.Tools), from: m.origin(), has: func(name string) bool {
-		return slices.ContainsFunc(req.Tools, func(t *tool.Tool) bool { return safeName(t.Name()) == name })
-	}}
+	return &responsesReply{wireNames: namesOf(req.Tools), from: m.origin()}
 }
 
 // responsesReply reads one response of the Responses API.
 type responsesReply struct {
 	wireNames
 	from kit.Origin
-	// has reports whether a tool is among ours; nil for none.
-	has func(tool string) bool
 
 	// Of a stream: the completed items by index, and the calls and texts that have begun.
 	items map[int64]output
@@ -47,9 +42,7 @@ type responsesReply struct {
 func (r *responsesReply) extra() kit.Extras { return r.extras }
 
 // isOurs reports whether an item is a call of ours.
-func (r *responsesReply) isOurs(i item) bool {
-	return i.isOurs(func(name string) bool { return r.has != nil && r.has(name) })
-}
+func (r *responsesReply) isOurs(i item) bool { return i.isOurs(r.has) }
 
 // place identifies a text within an item. Items count from one.
 type place struct{ item, summary int64 }
@@ -93,7 +86,7 @@ func (r *responsesReply) reply(doc document) (message.Reply, error) {
 	for n := range reply.Calls {
 		reply.Calls[n].Name = r.registered(reply.Calls[n].Name)
 	}
-	kit.NameCalls(reply.Calls)
+	reply.Calls = kit.NameCalls(r.apart(reply.Calls))
 	switch doc.Status {
 	case "completed", "requires_action", "": // some gateways say so of a reply with calls
 		if kind := waiting(doc.Output, r.isOurs); kind != "" {

@@ -58,17 +58,23 @@ func safeName(name string) string {
 	return safe[:maxName-1-len(sum)] + "_" + sum
 }
 
-// wireNames maps the wire names of tools to the registered ones, where they are others.
+// wireNames maps the wire names of all tools to themselves, or to the registered ones, where the core could
+// not tell those.
 type wireNames map[string]string
 
 func namesOf(tools []*tool.Tool) (names wireNames) {
 	for _, t := range tools {
-		if safe := safeName(t.Name()); safe != tool.ProviderName(t.Name()) {
-			set(&names, safe, t.Name())
+		name := safeName(t.Name())
+		set(&names, name, name)
+		if name != tool.ProviderName(t.Name()) {
+			names[name] = t.Name()
 		}
 	}
 	return names
 }
+
+// has reports whether there is a tool with a wire name.
+func (n wireNames) has(name string) bool { return n[name] != "" }
 
 // registered returns the registered name of a tool that was called by its wire name.
 func (n wireNames) registered(name string) string {
