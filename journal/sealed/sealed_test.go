@@ -3,6 +3,7 @@ package sealed_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -256,6 +257,14 @@ func TestItemsOfAnInboxAreSealed(t *testing.T) {
 	assert.Equal(t, []journal.Item{item}, all)
 	require.ErrorIs(t, wrap(t, in, two).(journal.Inbox).Put(ctx, "order-42", item), journal.ErrSealed,
 		"there is an answer, but who says so cannot read it")
+}
+
+// A log of settings has the id of a key, whatever it is printed with.
+func TestAKeyIsPrintedAsItsID(t *testing.T) {
+	one := key(t, "one")
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
+		assert.Equal(t, "sealed key "+one.KeyID(), fmt.Sprintf(verb, one), verb)
+	}
 }
 
 func TestKeysAreChecked(t *testing.T) {

@@ -80,6 +80,9 @@ const saltLen = 16
 
 func (s *aesSealer) KeyID() string { return s.id }
 
+// Format implements [fmt.Formatter]: no log has the key.
+func (s *aesSealer) Format(to fmt.State, _ rune) { fmt.Fprint(to, "sealed key ", s.id) }
+
 func (s *aesSealer) Hash(text []byte) (hash [16]byte) {
 	sum := hmac.New(sha256.New, s.hash)
 	sum.Write(text)
