@@ -22,7 +22,8 @@ A last line that was cut off is no damage, for a killed process leaves one. Comp
 at the end are found only by the hash of the last one, if it was kept elsewhere.
 
 A sealed journal is checked with its key (-seal-key): every line has to open with it, in its place and its
-session. Without the key it is not damaged, but cannot be read: the exit status is 2.
+session. Without the key it is not damaged, but cannot be read: the exit status is 2. One that is not sealed
+is checked without: the answer says which are sealed.
 
 JSON, one line for each journal: {"journal", "ok", "records", "torn_bytes", "hash", "sealed", "error"}. The
 hash is that of the last line but notes, which covers what is before it.`,

@@ -16,6 +16,7 @@
 // question, which has a digest of the arguments that were shown.
 //
 // Whoever can write to the store can put an older state of a journal in its place, cut complete lines off its
-// end, which is what a crash leaves, too, or put back a message that an earlier run of the session took. Keep
-// the hash of the last line elsewhere to find it ([journal.Reader.Hash], "retake verify -json").
+// end, which is what a crash leaves, too, or put back a message that an earlier run of the session took, and
+// an answer to the same question of an earlier session with the same id. Keep the hash of the last line
+// elsewhere to find the former ([journal.Reader.Hash], "retake verify -json"), and use no id twice.
 package sealed

@@ -46,7 +46,8 @@ func New(in journal.Store, with ...Sealer) (journal.Store, error) {
 // all. So journals are sealed that were begun without, and an old key is no longer needed. The journal is
 // held in memory. It returns [journal.ErrConflict] while a writer holds the journal, [journal.ErrNoRun] if it
 // is empty, and an error that names the item if its inbox has one that the first key does not open: the run
-// could not take it any more, so it has to take it before.
+// could not take it any more, so it has to take it before. A journal that is not sealed is believed, whoever
+// wrote it: where others can write to the store, change keys only of journals that a [Reader] opens.
 func Seal(ctx context.Context, in journal.Store, session string, with ...Sealer) (err error) {
 	k := keys(with)
 	if err := k.check(); err != nil {
