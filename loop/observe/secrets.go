@@ -23,10 +23,16 @@ import (
 // none. It is safe for concurrent use.
 type Secrets struct {
 	mu sync.Mutex
-	// values are in every form in which texts repeat them, the longest first.
-	values []string
-	places map[*schema.Schema][][]string
+	// values are in every form in which texts repeat them, the longest first, and has has each. Of more than
+	// mostSecrets nothing is known but that there are some.
+	values  []string
+	has     map[string]bool
+	tooMany bool
+	places  map[*schema.Schema][][]string
 }
+
+// mostSecrets is the most values, in all their forms, that are looked for in each text.
+const mostSecrets = 10_000
 
 // Read adds the secret values of a reply that was read against the tools and the schema of the answer. Each
 // of them may be nil.
@@ -79,7 +85,7 @@ func (s *Secrets) add(of *schema.Schema, document []byte) {
 		}
 		s.places[of] = places
 	}
-	if len(places) == 0 || len(document) == 0 {
+	if len(places) == 0 || len(document) == 0 || s.tooMany {
 		return
 	}
 	dec := json.NewDecoder(bytes.NewReader(document))
@@ -98,11 +104,19 @@ func (s *Secrets) add(of *schema.Schema, document []byte) {
 // keep adds values in all their forms.
 func (s *Secrets) keep(found []string) {
 	had := len(s.values)
+	if s.has == nil {
+		s.has = map[string]bool{}
+	}
 	for _, v := range found {
 		for _, form := range formsOf(v) {
-			if strings.TrimSpace(form) != "" && !slices.Contains(s.values, form) {
+			if strings.TrimSpace(form) != "" && !s.has[form] {
+				s.has[form] = true
 				s.values = append(s.values, form)
 			}
+		}
+		if len(s.values) > mostSecrets {
+			s.values, s.has, s.tooMany = nil, nil, true
+			return
 		}
 	}
 	if len(s.values) > had {
@@ -174,6 +188,9 @@ const wholeBelow = 4
 func (s *Secrets) hide(text string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.tooMany {
+		return inText
+	}
 	for _, v := range s.values {
 		if len(v) >= wholeBelow {
 			text = strings.ReplaceAll(text, v, inText)
@@ -227,7 +244,8 @@ func WithSecrets(ctx context.Context, s *Secrets) context.Context {
 
 // Hide returns a text without the values that schemas mark as secret, as far as the run of the context has
 // read them: as they are, and quoted as JSON or by Go. A value of fewer than 4 bytes is only left out where
-// it is a whole word; true, false and null never are. Observers that log errors call it with the context that
+// it is a whole word; true, false and null never are. Of a run that has read more than some thousand such
+// values, no text is told. Observers that log errors call it with the context that
 // they get.
 func Hide(ctx context.Context, text string) string {
 	for held, _ := ctx.Value(secretsKey{}).(*heldSecrets); held != nil && text != ""; held = held.outer {

@@ -89,6 +89,22 @@ func TestWhatIsTaggedSecretIsInNoRecord(t *testing.T) {
 	}
 }
 
+// A model may write as many secrets as fit into a reply. They were compared each with each, for minutes.
+func TestManySecretsAreNoneInAnyRecord(t *testing.T) {
+	backup := make([]string, 90_000)
+	for n := range backup {
+		backup[n] = fmt.Sprintf("p%d", n)
+	}
+	list, err := json.Marshal(backup)
+	require.NoError(t, err)
+	arguments := fmt.Sprintf(`{"holder": "Ana", "code": 1, "backup": %s, "shop": "corner"}`, list)
+	log := logOf(t, func(context.Context, card) (string, error) {
+		return "", errors.New("no " + backup[89_999])
+	}, looptest.Call(message.Call{ID: "c1", Name: "pay", Arguments: arguments}), looptest.Say("Well."))
+	assert.NotContains(t, log, "p89999")
+	assert.Contains(t, log, "[secret left out]")
+}
+
 func TestALoopInAToolHidesTheSecretsOfTheCallAroundIt(t *testing.T) {
 	var out bytes.Buffer
 	inner := slog.New(slog.NewJSONHandler(&out, nil))
