@@ -300,6 +300,9 @@ func (r *redactor) state(snapshot []byte, h *Header) ([]byte, error) {
 
 // note returns a note with marks. It belongs to a call of a tool, or to none.
 func (r *redactor) note(n Note, tool string) (Note, error) {
+	if n.Kind == Undelivered { // why has names and values of what was put there
+		n.Text, _, _ = strings.Cut(n.Text, ": ")
+	}
 	e := &erasure{redactor: r}
 	if rules, ok := r.tool(tool); ok && tool != "" {
 		e.add("/end/result", rules.Result...)

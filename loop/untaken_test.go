@@ -1,0 +1,64 @@
+package loop_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/retake-go/retake/internal/fixture"
+	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/journal/inbox"
+	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/tool"
+)
+
+// That it was not taken stands in the journal, and why in the warnings of the result alone: it has values and
+// names of members.
+func TestAnAnswerThatWasNotTakenIsInNoRedactedJournal(t *testing.T) {
+	type stay struct {
+		From int `json:"from"`
+		Pin  int `json:"pin" validate:"gtfield=From"`
+	}
+	tools, err := tool.NewSet(tool.New("book", "Books.", func(context.Context, stay) (string, error) { return "booked", nil },
+		tool.NeedsApproval(func(stay) bool { return true })))
+	require.NoError(t, err)
+	store := &looptest.Store{}
+	redact := &journal.Redaction{Tools: map[string]journal.ToolRedaction{"book": {Arguments: []string{"/pin", "/from"}}},
+		Transcripts: &kept{texts: map[string]string{}}}
+	run := func(ask func(q loop.PersonQuestion, leave func(error)) machine.Response) (loop.Result, error) {
+		j, err := journal.Open(t.Context(), store, "order-42", journal.Settings{Redact: redact})
+		require.NoError(t, err)
+		defer j.Close()
+		ctx, leave := context.WithCancelCause(t.Context())
+		model := looptest.NewModel(looptest.Call(message.Call{ID: "c1", Name: "book", Arguments: `{"from":1,"pin":9}`}), looptest.Say("Well."))
+		return fixture.Run(ctx, model, fixture.In(nil, j), loop.Input{Prompt: "Book."}, loop.Config{Tools: tools},
+			loop.WithApprover(func(_ context.Context, q loop.PersonQuestion) (machine.Response, error) { return ask(q, leave), nil }),
+			loop.WithClock(looptest.NewClock()))
+	}
+	_, err = run(func(q loop.PersonQuestion, leave func(error)) machine.Response {
+		leave(loop.ErrSuspended)
+		return machine.Response{}
+	})
+	require.ErrorIs(t, err, loop.ErrSuspended)
+	q, err := inbox.PendingOf(t.Context(), store, "order-42", looptest.Epoch)
+	require.NoError(t, err)
+	require.Len(t, q, 1)
+	answer := machine.Response{Question: q[0].ID, Verdict: machine.Approve, At: looptest.Epoch, By: "Ann",
+		Arguments: json.RawMessage(`{"from":41114111,"pin":47114711,"x47114711":1}`)}
+	_, err = inbox.PutAnswer(t.Context(), store, "order-42", answer)
+	require.NoError(t, err)
+	result, err := run(func(loop.PersonQuestion, func(error)) machine.Response {
+		return machine.Response{Verdict: machine.Refuse}
+	})
+	require.NoError(t, err)
+	require.Len(t, result.Warnings, 1)
+	assert.Contains(t, result.Warnings[0], "x47114711: expected no member")
+	assert.Contains(t, string(store.Text("order-42")), "what was put into the inbox by Ann at 2030-01-01T00:00:00Z was not taken")
+	assert.NotContains(t, string(store.Text("order-42")), "4711")
+}
