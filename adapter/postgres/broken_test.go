@@ -236,3 +236,40 @@ func TestAServerThatIsFullIsWaitedFor(t *testing.T) {
 	require.NoError(t, <-appended)
 	require.NoError(t, log.Close())
 }
+
+// A commit that waits for a standby is seen before the standby has it. One that was cut off waits on.
+func TestWhatNoStandbyHasYetIsNotSaidToBeWritten(t *testing.T) {
+	pool := connect(t, urlOf(t))
+	store := open(t, pool)
+	log, err := store.Open(t.Context(), "order-42")
+	require.NoError(t, err)
+	setStandbys := func(names string) {
+		exec(t, pool, `ALTER SYSTEM SET synchronous_standby_names = '`+names+`'`)
+		exec(t, pool, `SELECT pg_reload_conf()`)
+	}
+	t.Cleanup(func() { setStandbys("") })
+	for _, write := range []func() error{
+		func() error { return log.Append(t.Context(), 0, []byte("one\n"), true) },
+		func() error { return store.Put(t.Context(), "order-42", answer("q1", "1")) },
+	} {
+		setStandbys("away")
+		written := make(chan error, 1)
+		go func() { written <- write() }()
+		var pid int32
+		waits := func() bool {
+			const query = `SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND pid <> $1 LIMIT 1`
+			return len(written) > 0 || pool.QueryRow(t.Context(), query, pid).Scan(&pid) == nil
+		}
+		require.Eventually(t, waits, 10*time.Second, time.Millisecond)
+		exec(t, pool, `SELECT pg_terminate_backend($1)`, pid)
+		require.Eventually(t, waits, 10*time.Second, time.Millisecond)
+		require.Empty(t, written)
+		setStandbys("")
+		require.NoError(t, <-written)
+	}
+	assert.Equal(t, "one\n", whole(t, log))
+	items, err := store.Items(t.Context(), "order-42")
+	require.NoError(t, err)
+	assert.Len(t, items, 1)
+	require.NoError(t, log.Close())
+}

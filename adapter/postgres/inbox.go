@@ -23,11 +23,12 @@ func (s *Store) Put(ctx context.Context, session string, item journal.Item) erro
 		return failedInbox(session, journal.ErrReadOnly)
 	}
 	return failedInbox(session, s.patiently(ctx, func(ctx context.Context, again bool) error {
-		err := s.put(ctx, session, item)
-		if late, is := errors.AsType[*journal.AnsweredError](err); is && again && same(late.First, item) {
-			return nil // it was put before the connection broke
+		if again { // it may have been put before the connection broke
+			if has, err := s.has(ctx, session, item); has || err != nil {
+				return err
+			}
 		}
-		return err
+		return s.put(ctx, session, item)
 	}))
 }
 
@@ -60,6 +61,13 @@ func (s *Store) put(ctx context.Context, session string, item journal.Item) erro
 	}
 }
 
+// has reports whether the inbox has this item. It writes, as that of a log does.
+func (s *Store) has(ctx context.Context, session string, item journal.Item) (bool, error) {
+	tag, err := s.pool.Exec(ctx, `UPDATE retake_item SET at = at WHERE session = $1 AND kind = $2 AND key = $3
+		AND body = $4 AND by = $5 AND at = $6`, session, item.Kind, item.Key, []byte(item.Body), item.By, item.At.UnixNano())
+	return tag.RowsAffected() == 1, err
+}
+
 // itemOf reads the columns of an item.
 func itemOf(row pgx.CollectableRow) (i journal.Item, err error) {
 	var at int64
@@ -67,11 +75,6 @@ func itemOf(row pgx.CollectableRow) (i journal.Item, err error) {
 	err = row.Scan(&i.Kind, &i.Key, &body, &i.By, &at)
 	i.Body, i.At = body, time.Unix(0, at).UTC()
 	return i, err
-}
-
-// same reports whether two items of one key say the same.
-func same(a, b journal.Item) bool {
-	return string(a.Body) == string(b.Body) && a.By == b.By && a.At.Equal(b.At)
 }
 
 // Items implements [journal.Inbox].

@@ -58,11 +58,12 @@ func (l *log) append(ctx context.Context, at int64, lines []byte) (done bool, er
 	return tag.RowsAffected() == 1, err
 }
 
-// has reports whether this owner wrote the lines there.
-func (l *log) has(ctx context.Context, at int64, lines []byte) (has bool, err error) {
-	err = l.store.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM retake_session JOIN retake_line USING (session)
-		WHERE session = $1 AND holder = $2 AND at = $3 AND lines = $4)`, l.session, l.holder, at, lines).Scan(&has)
-	return has, err
+// has reports whether this owner wrote the lines there. It writes, and so returns only once every synchronous
+// standby has them: others see a commit that was cut off while it waited for a standby.
+func (l *log) has(ctx context.Context, at int64, lines []byte) (bool, error) {
+	tag, err := l.store.pool.Exec(ctx, `UPDATE retake_session SET until = now() + lease WHERE session = $1 AND holder = $2
+		AND EXISTS (SELECT FROM retake_line WHERE session = $1 AND at = $3 AND lines = $4)`, l.session, l.holder, at, lines)
+	return tag.RowsAffected() == 1, err
 }
 
 // Replace implements [journal.Log]. What was deleted is in the server's files until it is vacuumed and its
