@@ -126,6 +126,41 @@ func TestAJournalThatIsHeldForNobodyIsLetGo(t *testing.T) {
 	require.NoError(t, log.Close())
 }
 
+// What a store says of a journal that was closed may be refused, or be lost with a server whose standby takes
+// over without it. The journal is held for nobody then, and is let go.
+func TestAJournalThatIsHeldAgainForNobodyIsLetGo(t *testing.T) {
+	var l line
+	pool := connectBy(t, &l) // it has one connection
+	store := open(t, pool)
+	held := func() (n int) {
+		require.NoError(t, pool.QueryRow(t.Context(), `SELECT count(*) FROM retake_session WHERE holder IS NOT NULL`).Scan(&n))
+		return n
+	}
+	for name, closes := range map[string]func(*testing.T, journal.Log){
+		"refused": func(t *testing.T, log journal.Log) {
+			exec(t, pool, `SET default_transaction_read_only = on`)
+			require.ErrorIs(t, log.Close(), journal.ErrReadOnly)
+			exec(t, pool, `SET default_transaction_read_only = off`)
+		},
+		"lost": func(t *testing.T, log journal.Log) {
+			exec(t, pool, `CREATE TABLE before AS SELECT * FROM retake_session`)
+			require.NoError(t, log.Close())
+			exec(t, pool, `DELETE FROM retake_session`)
+			exec(t, pool, `INSERT INTO retake_session SELECT * FROM before`)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			log, err := store.Open(t.Context(), name)
+			require.NoError(t, err)
+			require.NoError(t, log.Append(t.Context(), 0, []byte("one\n"), true))
+			closes(t, log)
+			require.Equal(t, 1, held())
+			require.NoError(t, store.Renew(t.Context()))
+			assert.Zero(t, held())
+		})
+	}
+}
+
 // A journal that the server refuses to let go of, here for its id, keeps no lease of another from being
 // renewed.
 func TestALeaseIsRenewedWhateverCannotBeLetGo(t *testing.T) {
@@ -138,7 +173,7 @@ func TestALeaseIsRenewedWhateverCannotBeLetGo(t *testing.T) {
 	_, err = store.Open(ctx, "order\x00-43")
 	require.Error(t, err, "it may have the journal or not")
 	exec(t, pool, `UPDATE retake_session SET until = '-infinity'`)
-	require.Error(t, store.Renew(t.Context()), "it is not let go")
+	require.NoError(t, store.Renew(t.Context()), "it has no row, so there is nothing to let go")
 	var held bool
 	require.NoError(t, pool.QueryRow(t.Context(), `SELECT until > now() FROM retake_session`).Scan(&held))
 	assert.True(t, held)

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/retake-go/retake/journal"
 )
 
@@ -17,6 +19,7 @@ const renewals = 3
 // it.
 func (l *log) take(ctx context.Context) error {
 	l.holder = rand.Text()
+	l.store.setOpen(l.holder, true)
 	var mine bool
 	var until time.Time
 	const free = `coalesce(s.until, '-infinity') <= now()`
@@ -32,12 +35,24 @@ func (l *log) take(ctx context.Context) error {
 		return l.store.pool.QueryRow(ctx, query, l.session, l.holder, l.store.owner, l.store.lease).Scan(&mine, &until)
 	})
 	if err == nil && !mine {
-		return &journal.ConflictError{Session: l.session, Until: until.UTC()}
+		err = &journal.ConflictError{Session: l.session, Until: until.UTC()}
 	}
-	if broke(err) || ctx.Err() != nil { // the server may have given the lease
-		l.store.lose(l)
+	if err != nil {
+		l.store.setOpen(l.holder, false)
 	}
 	return err
+}
+
+// setOpen notes which logs are open. One is noted before it may have a row, so that a row of any other is held
+// for nobody.
+func (s *Store) setOpen(holder string, open bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if open {
+		s.open[holder] = true
+	} else {
+		delete(s.open, holder)
+	}
 }
 
 // release lets go of journals: a condition follows.
@@ -50,13 +65,11 @@ func (l *log) Close() error {
 	if s.readOnly {
 		return nil
 	}
+	s.setOpen(l.holder, false)
 	ctx := context.WithoutCancel(s.closing)
 	err := s.patiently(ctx, func(ctx context.Context, _ bool) error { return l.release(ctx) })
-	switch {
-	case err == nil || s.closing.Err() != nil:
+	if s.closing.Err() != nil {
 		return nil // the store has let it go
-	case broke(err):
-		s.lose(l)
 	}
 	return l.failed(err)
 }
@@ -67,32 +80,29 @@ func (l *log) release(ctx context.Context) error {
 	return err
 }
 
-// lose remembers logs to let go of when the server can be reached.
-func (s *Store) lose(logs ...*log) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.lost = append(s.lost, logs...)
-}
-
-// renew renews the leases of the store, and lets go of the journals that are held for nobody.
+// renew renews the leases of the store, and lets go of journals that it holds for nobody: the server could not
+// be told that they were closed, or it has forgotten.
 func (s *Store) renew(ctx context.Context) error { return within(ctx, s.patience, s.renewAll) }
 
 func (s *Store) renewAll(ctx context.Context) error {
-	if _, err := s.pool.Exec(ctx, `UPDATE retake_session SET until = now() + lease WHERE owner = $1`, s.owner); err != nil {
+	rows, err := s.pool.Query(ctx, `UPDATE retake_session SET until = now() + lease WHERE owner = $1 RETURNING session, holder`, s.owner)
+	if err != nil {
 		return err
 	}
-	s.mu.Lock()
-	lost := s.lost
-	s.lost = nil
-	s.mu.Unlock()
-	var failed []error
-	for _, l := range lost {
-		if err := l.release(ctx); err != nil {
-			failed = append(failed, err)
-			s.lose(l)
+	one := log{store: s}
+	var closed []log
+	_, err = pgx.ForEachRow(rows, []any{&one.session, &one.holder}, func() error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if !s.open[one.holder] {
+			closed = append(closed, one)
 		}
+		return nil
+	})
+	for _, l := range closed {
+		err = errors.Join(err, l.release(ctx))
 	}
-	return errors.Join(failed...)
+	return err
 }
 
 // keep renews the leases in time until the store is closed. If it fails, it tries again the next time. If

@@ -36,8 +36,8 @@ type Store struct {
 	keeping sync.WaitGroup
 
 	mu sync.Mutex
-	// lost are logs that hold their journals for nobody, because the server could not be reached.
-	lost []*log
+	// open are the holders of the logs that are open. What others of this store hold is let go.
+	open map[string]bool
 }
 
 // Settings configure a store. The zero value is ready for use.
@@ -80,7 +80,7 @@ func New(ctx context.Context, pool *pgxpool.Pool, settings Settings) (*Store, er
 		return nil, fmt.Errorf("postgres: %w", err)
 	}
 	s := &Store{pool: pool, owner: rand.Text(), lease: cmp.Or(settings.Lease, usualLease), patience: patience,
-		readOnly: settings.ReadOnly}
+		readOnly: settings.ReadOnly, open: map[string]bool{}}
 	s.closing, s.close = context.WithCancel(context.WithoutCancel(ctx))
 	if !s.readOnly {
 		s.keeping.Go(func() { s.keep(time.NewTicker(s.lease / renewals)) })
