@@ -81,11 +81,13 @@ func (l *log) release(ctx context.Context) error {
 }
 
 // renew renews the leases of the store, and lets go of journals that it holds for nobody: the server could not
-// be told that they were closed, or it has forgotten.
+// be told that they were closed, or it has forgotten. Whoever has locked a row writes that journal, and renews its
+// lease by that.
 func (s *Store) renew(ctx context.Context) error { return within(ctx, s.patience, s.renewAll) }
 
 func (s *Store) renewAll(ctx context.Context) error {
-	rows, err := s.pool.Query(ctx, `UPDATE retake_session SET until = now() + lease WHERE owner = $1 RETURNING session, holder`, s.owner)
+	rows, err := s.pool.Query(ctx, `UPDATE retake_session SET until = now() + lease WHERE session IN (SELECT session
+		FROM retake_session WHERE owner = $1 FOR UPDATE SKIP LOCKED) RETURNING session, holder`, s.owner)
 	if err != nil {
 		return err
 	}

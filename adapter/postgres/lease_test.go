@@ -100,3 +100,22 @@ func TestAJournalThatWasNeverWrittenLeavesNoRow(t *testing.T) {
 	require.NoError(t, pool.QueryRow(t.Context(), `SELECT count(*) FROM retake_session`).Scan(&rows))
 	assert.Zero(t, rows)
 }
+
+// A journal that is compacted for long is locked meanwhile. The leases of the others are renewed.
+func TestALeaseIsRenewedWhileAnotherJournalIsLocked(t *testing.T) {
+	pool := connect(t, urlOf(t))
+	store := open(t, pool)
+	for _, id := range []string{"order-42", "order-43"} {
+		_, err := store.Open(t.Context(), id)
+		require.NoError(t, err)
+	}
+	exec(t, pool, `UPDATE retake_session SET until = now() + interval '3 s'`)
+	tx, err := pool.Begin(t.Context())
+	require.NoError(t, err)
+	defer tx.Rollback(t.Context())
+	_, err = tx.Exec(t.Context(), `SELECT FROM retake_session WHERE session = 'order-42' FOR UPDATE`)
+	require.NoError(t, err)
+	store.SetPatience(10 * time.Second)
+	require.NoError(t, store.Renew(t.Context()))
+	assert.Greater(t, left(t, pool, "order-43"), 10.0)
+}
