@@ -119,3 +119,29 @@ func TestALeaseIsRenewedWhileAnotherJournalIsLocked(t *testing.T) {
 	require.NoError(t, store.Renew(t.Context()))
 	assert.Greater(t, left(t, pool, "order-43"), 10.0)
 }
+
+// To replace a journal may take longer than a lease. Its lease begins when that is done.
+func TestALeaseIsRenewedWhenAJournalHasBeenReplaced(t *testing.T) {
+	pool := connect(t, urlOf(t))
+	log, err := open(t, pool).Open(t.Context(), "order-42")
+	require.NoError(t, err)
+	require.NoError(t, log.Append(t.Context(), 0, []byte("one\n"), true))
+	tx, err := pool.Begin(t.Context())
+	require.NoError(t, err)
+	defer tx.Rollback(t.Context())
+	_, err = tx.Exec(t.Context(), `LOCK TABLE retake_line`)
+	require.NoError(t, err)
+	replaced := make(chan error, 1)
+	go func() { replaced <- log.Replace(t.Context(), 4, []byte("two\n")) }()
+	require.Eventually(t, func() (waits bool) {
+		const query = `SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND relation = 'retake_line'::regclass)`
+		return pool.QueryRow(t.Context(), query).Scan(&waits) == nil && waits
+	}, 10*time.Second, time.Millisecond)
+	var then time.Time
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT clock_timestamp()`).Scan(&then))
+	require.NoError(t, tx.Rollback(t.Context()))
+	require.NoError(t, <-replaced)
+	var begun time.Time
+	require.NoError(t, pool.QueryRow(t.Context(), `SELECT until - lease FROM retake_session`).Scan(&begun))
+	assert.True(t, begun.After(then), "it began at %v, before %v", begun, then)
+}

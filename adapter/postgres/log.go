@@ -84,12 +84,12 @@ func (l *log) Replace(ctx context.Context, at int64, lines []byte) error {
 	}))
 }
 
-// put writes lines at the end of the journal.
+// put writes lines at the end of the journal. The transaction may have begun long ago, which is now().
 func (l *log) put(ctx context.Context, tx pgx.Tx, at int64, lines []byte) error {
 	if _, err := tx.Exec(ctx, `INSERT INTO retake_line (session, at, lines) VALUES ($1, $2, $3)`, l.session, at, lines); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, `UPDATE retake_session SET size = $2, changed = now(), until = now() + lease WHERE session = $1`,
+	_, err := tx.Exec(ctx, `UPDATE retake_session SET size = $2, changed = now(), until = clock_timestamp() + lease WHERE session = $1`,
 		l.session, at+int64(len(lines)))
 	return err
 }
