@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -21,10 +22,39 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/journal/journaltest"
 	"github.com/retake-go/retake/journal/sealed"
+	"github.com/retake-go/retake/limit/limiter"
+	"github.com/retake-go/retake/limit/limittest"
 )
 
 func TestStore(t *testing.T) {
 	journaltest.Store(t, func(t *testing.T) journal.Store { return open(t, connect(t, urlOf(t))) })
+}
+
+// Who has a pooler that gives out transactions makes statements by one of these modes.
+func TestAStoreThatPreparesNoStatements(t *testing.T) {
+	for _, mode := range []string{"exec", "simple_protocol"} {
+		t.Run(mode, func(t *testing.T) {
+			url := func(t *testing.T) string { return urlOf(t) + "&default_query_exec_mode=" + mode }
+			journaltest.Store(t, func(t *testing.T) journal.Store { return open(t, connect(t, url(t))) })
+			limittest.Store(t, func(t *testing.T) limiter.Store {
+				limits, err := postgres.NewLimits(t.Context(), connect(t, url(t)))
+				require.NoError(t, err)
+				return limits
+			})
+		})
+	}
+}
+
+// A connection that has lost its prepared statements is one of a pooler that gives out transactions.
+func TestAPoolerThatForgetsStatementsIsNamed(t *testing.T) {
+	var l line
+	pool := connectBy(t, &l)
+	log, err := open(t, pool).Open(t.Context(), "order-42")
+	require.NoError(t, err)
+	require.NoError(t, log.Append(t.Context(), 0, []byte("one\n"), true))
+	_, err = pool.Exec(t.Context(), `DEALLOCATE ALL`, pgx.QueryExecModeExec)
+	require.NoError(t, err)
+	require.ErrorContains(t, log.Append(t.Context(), 4, []byte("two\n"), true), "default_query_exec_mode=exec")
 }
 
 func TestASealedStore(t *testing.T) {
@@ -83,6 +113,8 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 	_, err = postgres.New(t.Context(), connect(t, url+"&default_transaction_read_only=on"), postgres.Settings{})
 	require.ErrorIs(t, err, journal.ErrReadOnly)
 	require.ErrorContains(t, err, "making the tables")
+	_, err = postgres.New(t.Context(), connect(t, server.URL("search_path", "nowhere")), postgres.Settings{})
+	require.ErrorContains(t, err, "the role may use no schema of its search_path")
 	_, err = postgres.New(t.Context(), connect(t, url), postgres.Settings{ReadOnly: true})
 	require.EqualError(t, err, "postgres: the database has no tables of a store in its search path")
 	for _, d := range []time.Duration{-1, time.Millisecond, 2 * time.Hour} {

@@ -156,7 +156,7 @@ func (r *reader) rows() (size int64, all []row, err error) {
 	err = s.patiently(r.ctx, func(ctx context.Context, _ bool) error {
 		size, all = 0, nil
 		found, err := s.pool.Query(ctx, `SELECT s.size, coalesce(l.at, -1), l.lines FROM retake_session s
-			LEFT JOIN retake_line l ON l.session = s.session AND l.at >= $2 AND l.at < $2 + $3
+			LEFT JOIN retake_line l ON l.session = s.session AND l.at >= $2 AND l.at < $2::bigint + $3
 			WHERE s.session = $1 ORDER BY l.at`, r.log.session, r.next, r.ahead)
 		if err != nil {
 			return err

@@ -68,7 +68,7 @@ func prepare(ctx context.Context, pool *pgxpool.Pool, readOnly bool) error {
 		current_setting('default_transaction_isolation')`).
 		Scan(&there, &commit, &isolation)
 	if err != nil {
-		return err
+		return refused(err)
 	}
 	if commit == "off" {
 		return errors.New("synchronous_commit is off, so that lines could be lost: set it to on for the role, or in the pool's connection string")
