@@ -120,6 +120,11 @@ func (e *ConflictError) Error() string {
 		}
 		return held
 	}
+	if e.Found < e.Want {
+		return fmt.Sprintf("journal: the journal of session %q ends at byte %d, and this writer left it at %d: another "+
+			"writer has compacted it, or its end is lost, as where a standby takes over without it or an older copy "+
+			"is put back", e.Session, e.Found, e.Want)
+	}
 	return fmt.Sprintf("journal: the journal of session %q was written by another writer: it ends at byte %d, "+
 		"this writer left it at %d",
 		e.Session, e.Found, e.Want)

@@ -161,6 +161,21 @@ func TestAJournalThatIsHeldAgainForNobodyIsLetGo(t *testing.T) {
 	}
 }
 
+// A standby that takes over may lack what its primary said was written. Its writer does not go on.
+func TestAWriterWhoseLastLinesAreLostIsToldSo(t *testing.T) {
+	pool := connect(t, urlOf(t))
+	log, err := open(t, pool).Open(t.Context(), "order-42")
+	require.NoError(t, err)
+	require.NoError(t, log.Append(t.Context(), 0, []byte("one\n"), true))
+	require.NoError(t, log.Append(t.Context(), 4, []byte("two\n"), true))
+	exec(t, pool, `DELETE FROM retake_line WHERE at = 4`)
+	exec(t, pool, `UPDATE retake_session SET size = 4`)
+	err = log.Append(t.Context(), 8, []byte("three\n"), true)
+	require.ErrorIs(t, err, journal.ErrConflict)
+	require.ErrorContains(t, err, "its end is lost")
+	require.NoError(t, log.Close())
+}
+
 // A journal that the server refuses to let go of, here for its id, keeps no lease of another from being
 // renewed.
 func TestALeaseIsRenewedWhateverCannotBeLetGo(t *testing.T) {
