@@ -71,6 +71,9 @@ func (e *evaluation) judge(n *node, v value, s *scope, to *variable) (fits bool,
 	if e.nested == maxNested {
 		e.left = 0
 	}
+	if n.meant != nil {
+		n = n.meant
+	}
 	switch e.nested++; {
 	case !e.spend(1):
 		e.refuse(n, v, fault.RuleWork)
