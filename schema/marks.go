@@ -112,7 +112,7 @@ func (n *node) parts(visit func(sub *node, step ...string)) {
 			visit(sub, "*")
 		}
 	}
-	for _, name := range canon.Keys(n.members) {
+	for _, name := range n.names {
 		visit(n.members[name], name)
 	}
 }

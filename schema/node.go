@@ -40,6 +40,7 @@ type node struct {
 	format *jsonschema.Format
 
 	members            map[string]*node
+	names              []string // of the members, sorted
 	patterns           []patternNode
 	rest               *node // of other members
 	nameRule           *node
@@ -203,7 +204,8 @@ func (l *linker) list(schemas []*jsonschema.Schema, up *node) (list []*node) {
 func (l *linker) object(n *node) {
 	s := n.Schema
 	n.objectSize, n.members = sizeOf(s.MinProperties, s.MaxProperties), map[string]*node{}
-	for _, name := range canon.Keys(s.Properties) {
+	n.names = canon.Keys(s.Properties)
+	for _, name := range n.names {
 		n.members[name] = l.child(s.Properties[name], "properties", nil)
 	}
 	n.wants, n.lookups = slashed(s.Required), len(s.Required)

@@ -20,7 +20,7 @@ func (e *evaluation) suggest(f *failure) {
 		return
 	}
 	meant := names[near]
-	names = slices.Insert(slices.Delete(names, near, near+1), 0, meant)
+	names = slices.Concat(names[near:near+1], names[:near], names[near+1:])
 	f.said = clip(fault.NoMember(bounded(names, func(name string) string {
 		if name == meant {
 			return nameOf(name) + " (the nearest name)"
@@ -35,8 +35,7 @@ func (f *failure) allowed() []string {
 	case f.at == nil || f.joined != nil || f.lacks != "":
 		return nil
 	case f.rule == "additionalProperties":
-		properties, _ := f.at.raw["properties"].(map[string]any)
-		return canon.Keys(properties)
+		return f.at.names
 	case f.rule == "unevaluatedProperties":
 		if all := namesIn(inPlace(f.at.up)); all[f.value.name()] == nil {
 			return canon.Keys(all)

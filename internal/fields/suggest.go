@@ -3,6 +3,7 @@ package fields
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // foreign are keys that other retry libraries have, and what to write here.
@@ -44,8 +45,14 @@ func Near(word string, known []string) string {
 	if len(word) > 64 {
 		return ""
 	}
+	word = strings.ToLower(word)
 	for _, k := range known {
-		if d := edits(strings.ToLower(word), k); d < distance && d <= max(len(k)/3, 1) {
+		most := min(max(len(k)/3, 1), distance-1)
+		longer := utf8.RuneCountInString(word) - utf8.RuneCountInString(k) // so many letters are to be dropped or added
+		if longer > most || -longer > most {
+			continue
+		}
+		if d := edits(word, k); d <= most {
 			best, distance = k, d
 		}
 	}
