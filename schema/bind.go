@@ -266,10 +266,8 @@ func (f *collector) read(v value, at *spot, to reflect.Value) bool {
 	case classFloat:
 		return f.readFloat(v, at, to)
 	case classStruct:
-		for n := range at.members.members {
-			if m := &at.members.members[n]; len(m.related) > 0 {
-				f.compare(v, m, to)
-			}
+		for _, n := range at.members.compared {
+			f.compare(v, &at.members.members[n], to)
 		}
 	}
 	return true

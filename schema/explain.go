@@ -139,6 +139,8 @@ func (s *Schema) report(e *evaluation, root value) []fault.Issue {
 			Rule: fault.RuleWork, Expected: tooMuchWork, Got: root.kind.name(), Source: fault.FromSchema,
 		}}
 	}
+	// Issues that are not in order would be copied.
+	slices.SortFunc(issues, func(a, b fault.Issue) int { return strings.Compare(a.Pointer, b.Pointer) })
 	return inBounds(issues)
 }
 

@@ -196,8 +196,9 @@ func (at *spot) isNested() bool {
 
 // layout is the members of a struct.
 type layout struct {
-	members []member
-	byName  map[string]int
+	members  []member
+	byName   map[string]int
+	compared []int // the members with rules that compare them with others
 }
 
 // maxSkipped is how many members that a document leaves out are passed over before names are looked up.

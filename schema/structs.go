@@ -33,7 +33,9 @@ func (b *builder) structNode(path string, v variant, l *layout) (*jsonschema.Sch
 		if slices.Contains(notes.required, f.name) || !f.mayBeAbsent(notes.members[f.name]) {
 			n.Required = append(n.Required, f.name)
 		}
-		l.byName[f.name] = len(l.members)
+		if l.byName[f.name] = len(l.members); len(at.related) > 0 {
+			l.compared = append(l.compared, len(l.members))
+		}
 		l.members = append(l.members, member{name: f.name, index: f.index, spot: at})
 	}
 	if err := errors.Join(faults...); err != nil {
