@@ -31,27 +31,27 @@ const (
 	classOpaque // read by a method of the type
 )
 
-// classes say of each class its name, its type in JSON Schema, the kinds of values that have this type, what
-// its length counts, and the end of the names of the keywords that bound the count; also what its zero value
-// is, in JSON Schema, and what no zero value is. What has no kinds reads its values itself.
+// classes say of each class its type in JSON Schema, the kinds of values that have this type, what its length
+// counts, and the end of the names of the keywords that bound the count; also what its zero value is, in JSON
+// Schema, and what no zero value is. What has no kinds reads its values itself.
 var classes = [...]struct {
-	name, jsonType string
+	jsonType       string
 	kinds          kind
 	counts, bounds string
 	zero, other    string
 }{
-	classString: {"string", "string", kindString, "character", "Length", `{"const":""}`, `{"minLength":1}`},
-	classBool:   {"boolean", "boolean", kindBoolean, "", "", `{"const":false}`, `{"const":true}`},
-	classInt:    {"integer", "integer", kindInteger, "", "", zeroNumber, otherNumber},
-	classUint:   {"unsigned integer", "integer", kindInteger, "", "", zeroNumber, otherNumber},
-	classFloat:  {"number", "number", kindInteger | kindNumber, "", "", zeroNumber, otherNumber},
-	classList:   {"array", "array", kindArray, "item", "Items", nothing, ""},
-	classMap:    {"map", "object", kindObject, "member", "Properties", nothing, ""},
-	classStruct: {"object", "object", kindObject, "", "", nothing, `{"minProperties":1}`},
-	classBytes:  {"base64 string", "string", 0, "byte", "", nothing, ""},
-	classText:   {"text", "string", 0, "", "", "{}", ""},
-	classAny:    {"any", "", 0, "", "", nothing, ""},
-	classOpaque: {"opaque", "", 0, "", "", "{}", ""},
+	classString: {"string", kindString, "character", "Length", `{"const":""}`, `{"minLength":1}`},
+	classBool:   {"boolean", kindBoolean, "", "", `{"const":false}`, `{"const":true}`},
+	classInt:    {"integer", kindInteger, "", "", zeroNumber, otherNumber},
+	classUint:   {"integer", kindInteger, "", "", zeroNumber, otherNumber},
+	classFloat:  {"number", kindInteger | kindNumber, "", "", zeroNumber, otherNumber},
+	classList:   {"array", kindArray, "item", "Items", nothing, ""},
+	classMap:    {"object", kindObject, "member", "Properties", nothing, ""},
+	classStruct: {"object", kindObject, "", "", nothing, `{"minProperties":1}`},
+	classBytes:  {"string", 0, "byte", "", nothing, ""},
+	classText:   {"string", 0, "", "", "{}", ""},
+	classAny:    {"", 0, "", "", nothing, ""},
+	classOpaque: {"", 0, "", "", "{}", ""},
 }
 
 const (
@@ -59,8 +59,6 @@ const (
 	otherNumber = `{"not":{"const":0}}`
 	nothing     = `{"not":{}}`
 )
-
-func (c class) String() string { return classes[c].name }
 
 // jsonType is the type's name in JSON Schema; empty where it has none.
 func (c class) jsonType() string { return classes[c].jsonType }
