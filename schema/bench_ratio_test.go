@@ -19,7 +19,7 @@ import (
 // bySide reports the time of a function as a share of another's, and its allocations.
 func bySide(b *testing.B, ours, peer func()) {
 	times := max(b.N, 5)
-	b.ReportMetric(float64(timeOf(times, ours))/float64(timeOf(times, peer)), "ratio")
+	b.ReportMetric(shareOf(times, ours, peer), "ratio")
 	b.ReportMetric(testing.AllocsPerRun(5, ours), "allocs/check")
 	b.ReportMetric(0, "ns/op") // that of all rounds together says nothing
 }
