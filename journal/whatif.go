@@ -27,6 +27,9 @@ type WhatIf struct {
 	// Reread, if not nil, reads a recorded reply again, for a run under h and set. It may return recorded,
 	// which is read-only.
 	Reread func(h *Header, set *policy.Set, recorded *machine.Reply) *machine.Reply
+	// Model is the name of the model for prices, where the header of a run names none: a run without prices
+	// and budgets does not record it.
+	Model string
 	// Key is the secret key of a redacted journal, or nil: see [Replay].
 	Key []byte
 }
@@ -142,6 +145,9 @@ func (w *WhatIf) change(cfg *machine.Config) {
 	}
 	if w.Feedback != nil {
 		cfg.Feedback = *w.Feedback
+	}
+	if w.Model != "" && len(cfg.Models) == 0 {
+		cfg.Models = map[string]machine.ModelInfo{"": {Name: w.Model}}
 	}
 }
 

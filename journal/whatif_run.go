@@ -41,6 +41,9 @@ func (w *WhatIf) begin(h *Header, o *occurrence) *counterfactualRun {
 	st.Forget(strings.Contains(cfg.System, "{{")) // else the first message would copy the conversation
 	r.st, r.before = st, o.before
 	r.out.Warnings = w.leftOut(h)
+	if cfg.Policy.Spending.Costs() && !h.Config.Policy.Meters() && len(cfg.Models) == 0 {
+		r.out.Silent = &noAnswer{Asks: "price its model", Has: "the record does not name it: say its name (-model)"}
+	}
 	return r
 }
 

@@ -141,6 +141,14 @@ func TestABudgetOfMoneyIsAskedAbout(t *testing.T) {
 	assert.EqualValues(t, 120, r.WhatIf.Wasted.Cost)
 	assert.EqualValues(t, 110, r.Recorded.Wasted.Usage.Total())
 	assert.EqualValues(t, 280, r.Change().Cost)
+	// A budget of money needs the name of the model, which a run without one does not record.
+	bounded := policyOf(t, "prices: {m-2030: {input: 1000000, output: 2000000}}\nspending: {run: {cost: 9000}}\n")
+	r = ask(t, text, journal.WhatIf{Policy: bounded}).Runs[0]
+	require.NotNil(t, r.Silent)
+	assert.Equal(t, "the record no longer answers: it would price its model; the record does not name it: say its name (-model)", r.Silent.String())
+	r = ask(t, text, journal.WhatIf{Policy: bounded, Model: "m-2030"}).Runs[0]
+	assert.EqualValues(t, 120+160, r.WhatIf.Cost)
+	assert.True(t, r.SameEnd)
 	r = ask(t, text, journal.WhatIf{Policy: policyOf(t, "spending: {run: {total_tokens: 200}}\n")}).Runs[0]
 	assert.Contains(t, r.End, "stop (token_budget: run.total_tokens: 90 left, ")
 	assert.Equal(t, -1, r.Change().ModelCalls)

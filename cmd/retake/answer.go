@@ -78,7 +78,7 @@ func (t *recipient) put(e *env, say func(context.Context, inbox.Store) error) er
 		err = say(context.Background(), store)
 	}
 	if _, misfit := errors.AsType[*machine.AnswerError](err); misfit || errors.Is(err, inbox.ErrEnded) {
-		fmt.Fprintf(e.err, "not taken: %s\n", plain(err.Error()))
+		e.warn("not taken: %v", err)
 		return errNotOK
 	}
 	if errors.Is(err, journal.ErrNoRun) {

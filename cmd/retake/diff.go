@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/retake-go/retake/internal/several"
@@ -60,7 +61,7 @@ func (d *diff) run(e *env) error {
 	defer b.Close()
 	found, err := journal.Diff(a, b, journal.Diffing{IgnoreSeed: d.IgnoreSeed})
 	if err != nil {
-		return err
+		return fmt.Errorf("%s, %s: %w", d.a.inErrors(), d.b.inErrors(), err)
 	}
 	switch {
 	case d.JSON:

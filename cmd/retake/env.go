@@ -73,8 +73,11 @@ func (e *env) println(args ...any)               { fmt.Fprintln(e.out, args...) 
 func (e *env) printf(format string, args ...any) { fmt.Fprintf(e.out, format, args...) }
 
 // note writes a note to standard error.
-func (e *env) note(format string, args ...any) {
-	fmt.Fprintln(e.err, plainLines(fmt.Sprintf("note: "+format, args...)))
+func (e *env) note(format string, args ...any) { e.warn("note: "+format, args...) }
+
+// warn writes to standard error what goes wrong beside the answer.
+func (e *env) warn(format string, args ...any) {
+	fmt.Fprintln(e.err, plainLines(fmt.Sprintf(format, args...)))
 }
 
 // json writes a value as one line. Characters that do not print are escaped.

@@ -102,13 +102,13 @@ func each[T any](e *env, places []place, keyFile string, work func(in io.Reader,
 	return nil
 }
 
-// unreadable is the error for journals that cannot be read; nil if there are none.
-func unreadable(bad, of int) error {
-	if bad == 0 {
+// unreadable is the error for the journals that cannot be read; nil if there are none.
+func unreadable(bad []place, of int) error {
+	switch {
+	case len(bad) == 0:
 		return nil
+	case of == 1:
+		return fmt.Errorf("%s: the journal cannot be read", bad[0].inErrors())
 	}
-	if of == 1 {
-		return errors.New("the journal cannot be read")
-	}
-	return fmt.Errorf("%d of %d journals cannot be read", bad, of)
+	return fmt.Errorf("%d of %d journals cannot be read, the first is %s", len(bad), of, bad[0].inErrors())
 }

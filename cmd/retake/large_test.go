@@ -33,5 +33,5 @@ func TestAJournalIsNotReadWhole(t *testing.T) {
 	assert.Contains(t, retake(t, "classify", file), "auth")
 	policies := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(policies, "two.yaml"), []byte("max_attempts: 2"), 0o600))
-	assert.Contains(t, retake(t, "tune", "-policies", policies, "-corpus", file), "two            1        0")
+	assert.Contains(t, retake(t, "tune", "-policies", policies, "-corpus", file), "two                   1        0")
 }

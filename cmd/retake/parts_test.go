@@ -125,5 +125,5 @@ func TestWhatCannotBeReadIsNotDamaged(t *testing.T) {
 	e := &env{in: broken, out: bufio.NewWriter(&out), err: &failed}
 	assert.Equal(t, exitTrouble, execute(e, []string{"verify", "-"}))
 	assert.Equal(t, "bad      (standard input)\n  the server is gone\n", out.String())
-	assert.Equal(t, "retake verify: the journal cannot be read\n", failed.String())
+	assert.Equal(t, "retake verify: standard input: the journal cannot be read\n", failed.String())
 }

@@ -66,7 +66,7 @@ func (p *pending) ofStore(e *env, name string, store inbox.Store) {
 			} else {
 				p.listed = errors.New("not all sessions could be listed")
 			}
-			fmt.Fprintf(e.err, "%s: %v\n", title(sessionIn(name, q.Session)), err)
+			e.warn("%s: %v", title(sessionIn(name, q.Session)), err)
 		case q.Answer != nil:
 		case p.JSON:
 			p.list = append(p.list, pendingOf(&q))

@@ -10,8 +10,9 @@ import (
 	"github.com/retake-go/retake/policy"
 )
 
-// prices are those of the flag -price.
+// prices are those of the flag -price, and the model that those of policies are for.
 type prices struct {
+	Model string    `flag:"model NAME" help:"the NAME of the model, for the prices of the policies, where the record does not name it"`
 	Price priceList `flag:"price LIST" help:"what a million tokens cost: LIST of input=N, output=N, cache_read=N, cache_write=N, reasoning=N"`
 }
 

@@ -158,7 +158,7 @@ func (p *prune) store(e *env, name string, keep journal.Retention, hashes *os.Fi
 		}
 		if going = (journal.Pruned{}); one.Err != nil {
 			p.kept++
-			fmt.Fprintf(e.err, "%s stays: %v\n", title(sessionIn(name, one.Session)), one.Err)
+			e.warn("%s stays: %v", title(sessionIn(name, one.Session)), one.Err)
 			return false
 		}
 		if hashes != nil && noted == nil {

@@ -48,7 +48,8 @@ type replayed struct {
 }
 
 func (r *replay) run(e *env) error {
-	var count struct{ ok, differs, bad int }
+	var count struct{ ok, differs int }
+	var bad []place
 	err := each(e, r.places, r.Key, journal.Replay, func(p place, report journal.Report, err error) error {
 		one := replayedOf(p, report, err)
 		switch {
@@ -57,7 +58,7 @@ func (r *replay) run(e *env) error {
 		case one.Differs:
 			count.differs++
 		default:
-			count.bad++
+			bad = append(bad, p)
 		}
 		if r.JSON {
 			return e.json(one)
@@ -70,9 +71,9 @@ func (r *replay) run(e *env) error {
 	}
 	if len(r.places) > 1 && !r.JSON {
 		e.printf("\n%d journals: %d as recorded, %d different, %d cannot be read\n",
-			len(r.places), count.ok, count.differs, count.bad)
+			len(r.places), count.ok, count.differs, len(bad))
 	}
-	if err := unreadable(count.bad, len(r.places)); err != nil || count.differs == 0 {
+	if err := unreadable(bad, len(r.places)); err != nil || count.differs == 0 {
 		return err
 	}
 	return errNotOK

@@ -19,8 +19,10 @@ type texts struct {
 	jsonAnswer
 	unsealing
 	places []place
-	// journals is set once one of them was a journal, which may have any number of texts.
-	journals bool
+	// journals counts those that were journals, which may have any number of texts.
+	journals int
+	// without are the journals that have none.
+	without []place
 }
 
 const textArgs = "give files, folders, journals, SQLite databases or a session of one (DIR#ID, FILE#ID), " +
@@ -76,6 +78,13 @@ func (t *texts) each(e *env, r reader) error {
 		}
 		bad = errors.Join(bad, err)
 	}
+	switch n := len(t.without); n {
+	case 0:
+	case 1:
+		e.note("%s: there is no %s in this journal", t.without[0].inErrors(), r.inJournals)
+	default:
+		e.note("there is no %s in %d of %d journals", r.inJournals, n, t.journals)
+	}
 	if bad != nil {
 		return bad
 	}
@@ -104,16 +113,18 @@ func (t *texts) one(e *env, p place, r reader) (err error) {
 }
 
 // findJournal reports whether an input is a journal, by its first record, and returns all of it. One that is
-// sealed is a journal, too.
+// sealed, or damaged in its first line, is a journal, too.
 func findJournal(in io.Reader) (all io.Reader, found bool) {
 	var seen bytes.Buffer
 	rec, err := journal.NewReader(io.TeeReader(in, &seen)).Next()
-	return io.MultiReader(&seen, in), err == nil && rec.Header != nil || errors.Is(err, journal.ErrSealed)
+	damage, damaged := errors.AsType[*journal.CorruptError](err)
+	found = rec.Header != nil || damaged && damage.Found != "" || errors.Is(err, journal.ErrSealed)
+	return io.MultiReader(&seen, in), found
 }
 
 // journal uses the events of a journal. The error is errNotOK if that is all that went wrong.
 func (t *texts) journal(e *env, p place, in io.Reader, r reader) (refused error) {
-	t.journals = true
+	t.journals++
 	lines, found := journal.NewReader(in), false
 	for {
 		rec, err := lines.Next()
@@ -133,7 +144,7 @@ func (t *texts) journal(e *env, p place, in io.Reader, r reader) (refused error)
 		}
 	}
 	if !found {
-		e.note("%s: there is no %s in this journal", p.inErrors(), r.inJournals)
+		t.without = append(t.without, p)
 	}
 	return refused
 }
@@ -145,7 +156,7 @@ func readText(p place, in io.Reader) ([]byte, error) {
 }
 
 // several reports whether the answers have to say which text they are about.
-func (t *texts) several() bool { return len(t.places) > 1 || t.journals }
+func (t *texts) several() bool { return len(t.places) > 1 || t.journals > 0 }
 
 // prefix names a text in notes, if there are several.
 func (t *texts) prefix(name string) string {

@@ -39,13 +39,15 @@ Of a run whose record stops to answer, what was used up to that point counts, an
 A policy is dominated if another is at least as good in successes, cost and time waited, and better in one.
 The others are marked with "*": each of them is the best for someone. Cost is that at the prices of the
 policies, or with -price at those (see "retake whatif -h"), and "-" where nothing has a price; unless all have
-prices, the tokens count. A corpus has no usage, so its tokens are estimated from its texts; -model names its model, for the prices of the
-policies.
+prices, the tokens count. A corpus has no usage, so its tokens are estimated from its texts. -model names the
+model for the prices of the policies: that of a corpus, or of journals whose runs had no prices and budgets.
+
+The last row is what was recorded in journals. It is not ranked.
 
 With -html it writes one page with the table and a picture to standard output, which needs no network.
 
 JSON: {"policies": [{"name", "sessions", "succeeded", "calls", "tokens", "cost_micros", "wait_ms",
-"dominated"}, ...]}, best first, with "unanswered" if the record stopped to answer for some.`,
+"dominated"}, ...], "recorded"}, best first, with "unanswered" if the record stopped to answer for some.`,
 	task: newTask[tune],
 }
 
@@ -56,9 +58,10 @@ type tune struct {
 	keyed
 	Policies string `flag:"policies DIR" help:"the policies: DIR of YAML and JSON files"`
 	Corpus   string `flag:"corpus FILE" help:"the recorded runs: a corpus FILE, or journals"`
-	Model    string `flag:"model NAME" help:"the NAME of the model of a corpus, for the prices of the policies"`
 	HTML     bool   `flag:"html" help:"write a page of HTML"`
 	places   []place
+	// recorded is what came of the runs of journals; nil for a corpus.
+	recorded *candidate
 }
 
 // candidate is a policy, and what came of the runs under it.
@@ -96,7 +99,7 @@ func (t *tune) run(e *env) error {
 	if err != nil {
 		return err
 	}
-	bad := 0
+	var bad []place
 	text, found, err := t.questions(e)
 	switch {
 	case err != nil:
@@ -113,11 +116,15 @@ func (t *tune) run(e *env) error {
 	noteUnanswered(e, all)
 	switch {
 	case t.JSON:
-		err = e.json(map[string][]*candidate{"policies": all})
+		answer := map[string]any{"policies": all}
+		if t.recorded != nil {
+			answer["recorded"] = t.recorded
+		}
+		err = e.json(answer)
 	case t.HTML:
 		err = writeTunePage(e.out, t.Corpus, all)
 	default:
-		writeRanks(e, all)
+		writeRanks(e, all, t.recorded)
 	}
 	return errors.Join(err, unreadable(bad, len(t.places)))
 }
@@ -206,15 +213,14 @@ func (t *tune) play(e *env, text []byte, all []*candidate) error {
 	return nil
 }
 
-// ask asks the runs of journals what they would have come to. It returns the number of those that cannot be
-// read.
-func (t *tune) ask(e *env, all []*candidate) (bad int, err error) {
-	t.places = e.outermost(t.places)
+// ask asks the runs of journals what they would have come to. It returns those that cannot be read.
+func (t *tune) ask(e *env, all []*candidate) (bad []place, err error) {
+	t.places, t.recorded = e.outermost(t.places), &candidate{Name: "(as recorded)"}
 	work := func(in io.Reader, key []byte) (outlooks []journal.Outlook, err error) {
 		text, err := io.ReadAll(in) // once for all policies: a pipe cannot be read again
 		for n := 0; err == nil && n < len(all); n++ {
 			var o journal.Outlook
-			o, err = journal.WhatIf{Policy: &all[n].set, Key: key}.Run(bytes.NewReader(text))
+			o, err = journal.WhatIf{Policy: &all[n].set, Model: t.Model, Key: key}.Run(bytes.NewReader(text))
 			outlooks = append(outlooks, o)
 		}
 		return outlooks, err
@@ -222,11 +228,14 @@ func (t *tune) ask(e *env, all []*candidate) (bad int, err error) {
 	err = each(e, t.places, t.Key, work, func(p place, outlooks []journal.Outlook, err error) error {
 		if err != nil {
 			e.note("%s: %v", p, err)
-			bad++
+			bad = append(bad, p)
 			return nil
 		}
 		for n := range outlooks {
 			t.count(all[n], &outlooks[n])
+		}
+		for _, r := range outlooks[0].Runs {
+			t.add(t.recorded, &r.Recorded, r.RecordedOK)
 		}
 		return nil
 	})
@@ -236,13 +245,17 @@ func (t *tune) ask(e *env, all []*candidate) (bad int, err error) {
 // count counts the runs of a journal as sessions of a policy.
 func (t *tune) count(c *candidate, o *journal.Outlook) {
 	for _, r := range o.Runs {
-		w := &r.WhatIf
-		c.add(w.ModelCalls, r.OK, t.cost(w.Usage, w.Cost), w.Usage, w.Waited)
+		t.add(c, &r.WhatIf, r.OK)
 		c.warn(r.Warnings)
 		if r.Silent != nil {
 			c.Unanswered++
 		}
 	}
+}
+
+// add counts a run.
+func (t *tune) add(c *candidate, w *journal.Totals, ok bool) {
+	c.add(w.ModelCalls, ok, t.cost(w.Usage, w.Cost), w.Usage, w.Waited)
 }
 
 // add counts a session.
@@ -342,8 +355,11 @@ func (c *candidate) Share() string {
 // Waited is the time waited in all sessions.
 func (c *candidate) Waited() time.Duration { return time.Duration(c.WaitMS) * time.Millisecond }
 
-// writeRanks writes the table for people.
-func writeRanks(e *env, all []*candidate) {
+// writeRanks writes the table for people, with what was recorded as its last row if it is not nil.
+func writeRanks(e *env, all []*candidate, recorded *candidate) {
+	if recorded != nil {
+		all = append(slices.Clip(all), recorded)
+	}
 	width := len("policy")
 	for _, c := range all {
 		width = max(width, utf8.RuneCountInString(c.Plain()))
@@ -352,7 +368,7 @@ func writeRanks(e *env, all []*candidate) {
 		width, "policy", "sessions", "succeeded", "calls", "tokens", "cost", "waited")
 	for _, c := range all {
 		mark, paint := "*", e.bold
-		if c.Dominated {
+		if c.Dominated || c == recorded {
 			mark, paint = " ", e.faint
 		}
 		e.println(paint(fmt.Sprintf("%s %-*s  %8d %8d  %7s %8d %11d %12s %10s",

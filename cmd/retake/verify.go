@@ -51,7 +51,7 @@ type verified struct {
 }
 
 func (v *verify) run(e *env) error {
-	damaged, bad := 0, 0
+	damaged, bad := 0, []place(nil)
 	check := func(in io.Reader, _ []byte) (verified, error) {
 		r := journal.NewReader(in)
 		_, sealed := in.(unsealed)
@@ -72,7 +72,7 @@ func (v *verify) run(e *env) error {
 		case errors.Is(err, journal.ErrCorrupt):
 			damaged, one.mark = damaged+1, "damaged"
 		case err != nil:
-			bad++
+			bad = append(bad, p)
 		}
 		if v.JSON {
 			return e.json(one)

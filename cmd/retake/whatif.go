@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,8 +22,8 @@ var whatifCommand = command{
 	summary: "shows what recorded runs would have cost under another policy",
 	example: "retake whatif -policy policy.yaml runs/",
 	usage: []string{
-		"whatif [-policy FILE|preset:NAME] [-feedback FILE] [-tools FILE] [-price LIST] [-key FILE] [-json] " +
-			"JOURNAL...",
+		"whatif [-policy FILE|preset:NAME] [-feedback FILE] [-tools FILE] [-price LIST] [-model NAME] " +
+			"[-key FILE] [-json] JOURNAL...",
 	},
 	about: `
 Plays each recorded run again under another policy, with another feedback template, or with its replies read
@@ -33,8 +34,9 @@ that was never made, the record has no answer: the command says so, and counts n
 It compares totals up to that point: attempts, transport faults, calls, time waited, tokens, those of failed
 attempts, and their cost: at the prices of the policies, or with -price at those, for a million tokens, as
 in -price input=3,output=15,cache_read=0.3, where the sum is rounded up, and not each call. The last line
-says what would have been saved, and how many runs that went well would not have. Of several journals those of
-agents are left out: what an agent used counts in the run around it. Alone it is played.
+says what would have been saved, and how many runs that went well would not have. Of several journals those in which
+nothing would differ are not shown, and those of agents are left out: what an agent used counts in the run
+around it. Alone it is played.
 ` + journalArgs + `.
 
 JSON, one line for each journal: {"journal", "outlook", "change", "cost", "error"}, and a last line
@@ -54,7 +56,7 @@ type whatif struct {
 
 // question is what is asked of each journal.
 func (w *whatif) question() (journal.WhatIf, error) {
-	var q journal.WhatIf
+	q := journal.WhatIf{Model: w.Model}
 	if w.Policy == "" && w.Feedback == "" && w.Tools == "" {
 		return q, misused("nothing would be different: give -policy, -feedback or -tools")
 	}
@@ -177,7 +179,7 @@ func (w *whatif) run(e *env) error {
 		return err
 	}
 	w.places = e.outermost(w.places)
-	bad := 0
+	var bad []place
 	var sum summed
 	ask := func(in io.Reader, key []byte) (journal.Outlook, error) {
 		asked := q
@@ -187,7 +189,7 @@ func (w *whatif) run(e *env) error {
 	err = each(e, w.places, w.Key, ask, func(p place, o journal.Outlook, err error) error {
 		one := whatifResult{Journal: p.String(), place: p, err: err}
 		if err != nil {
-			bad++
+			bad = append(bad, p)
 			one.Error = err.Error()
 		} else {
 			sum.add(&o)
@@ -196,7 +198,9 @@ func (w *whatif) run(e *env) error {
 		if w.JSON {
 			return e.json(one)
 		}
-		w.write(e, one)
+		if len(w.places) == 1 || one.differs() {
+			w.write(e, one)
+		}
 		return nil
 	})
 	if err == nil {
@@ -204,6 +208,14 @@ func (w *whatif) run(e *env) error {
 		err = w.writeSum(e, sum)
 	}
 	return errors.Join(err, unreadable(bad, len(w.places)))
+}
+
+// differs reports whether there is something to tell of a journal among others.
+func (r *whatifResult) differs() bool {
+	return r.err != nil || len(r.Outlook.Warnings) > 0 || *r.Change != journal.Totals{} ||
+		slices.ContainsFunc(r.Outlook.Runs, func(run journal.RunOutlook) bool {
+			return run.Silent != nil || run.First != nil || !run.SameEnd || len(run.Warnings) > 0
+		})
 }
 
 // write writes the answer for one journal.
@@ -236,7 +248,9 @@ func (w *whatif) write(e *env, one whatifResult) {
 	for _, text := range one.Outlook.Warnings {
 		e.printf("  note      %s\n", plain(text))
 	}
-	w.table(e, one.Outlook.Comparison)
+	if len(w.places) == 1 {
+		w.table(e, one.Outlook.Comparison)
+	}
 	e.println()
 }
 
