@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -17,8 +18,9 @@ import (
 // only puts the status into a text, so that no call would be retried. A 404 to a session is always the end of
 // that session, so that [WithReconnect] opens another; so is the 400 or 401 of servers of other SDKs that say
 // so in their words. A call that is refused so was not made, which nobody knows with other clients: there it
-// is in doubt. A nil base is [http.DefaultClient]. base is not changed, and the client is as safe for
-// concurrent use as base is.
+// is in doubt. A body of more than 16 MiB ends the session, as such a message does on other connections: the
+// SDK itself would read it whole. A nil base is [http.DefaultClient]. base is not changed, and the client is
+// as safe for concurrent use as base is.
 //
 //	&sdk.StreamableClientTransport{Endpoint: url, HTTPClient: mcp.HTTPClient(nil)}
 func HTTPClient(base *http.Client) *http.Client {
@@ -47,8 +49,15 @@ const maxRefusal = 64 << 10
 // of authorization).
 func (s statuses) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := s.base.RoundTrip(req)
-	if err != nil || req.Method != http.MethodPost {
+	if err != nil {
 		return resp, err
+	}
+	stream := strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream")
+	if !stream || resp.StatusCode >= http.StatusMultipleChoices { // the SDK bounds the events of a stream alone
+		resp.Body = http.MaxBytesReader(nil, resp.Body, maxMessage)
+	}
+	if req.Method != http.MethodPost {
+		return resp, nil
 	}
 	if req.Header.Get("Mcp-Session-Id") != "" && forgotten(resp) {
 		// With a body of JSON-RPC the SDK would not notice that the session is gone.

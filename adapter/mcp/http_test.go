@@ -1,11 +1,13 @@
 package mcp_test
 
 import (
+	"bytes"
 	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -158,5 +160,28 @@ func TestNoKeyIsInAnErrorOfAWebServer(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// The SDK reads a body that is no stream of events whole, however long it is.
+func TestABodyWithoutEndIsNotRead(t *testing.T) {
+	for _, status := range []int{http.StatusOK, http.StatusForbidden} {
+		const most = 256 << 20
+		var sent atomic.Int64
+		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(status)
+			for chunk := bytes.Repeat([]byte(" "), 1<<20); sent.Load() < most; {
+				n, err := w.Write(chunk)
+				if sent.Add(int64(n)); err != nil {
+					return
+				}
+			}
+		}))
+		_, err := sdk.NewClient(self, nil).Connect(t.Context(),
+			&sdk.StreamableClientTransport{Endpoint: web.URL, MaxRetries: -1, HTTPClient: mcp.HTTPClient(nil)}, nil)
+		assert.Error(t, err, status)
+		web.Close()
+		assert.Less(t, sent.Load(), int64(most/4), status)
 	}
 }
