@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"strconv"
 	"sync"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/retake-go/retake/feedback"
 )
 
 // Watch receives the notifications of servers: the progress of calls, and changes of a list of tools. The
@@ -16,14 +19,15 @@ import (
 //	var watch mcp.Watch
 //	client := sdk.NewClient(implementation, watch.Options(nil))
 //
-// The tool's [tool.Invocation.Report] gets progress as {"message", "progress", "total"}. The SDK may
+// The tool's [tool.Invocation.Report] gets progress as {"message", "progress", "total"}: of a call the first
+// hundred, then at most ten a second, each with at most 1 KiB of words. All restart the clock. The SDK may
 // deliver a notification after the result that follows it: such progress is dropped.
 //
 // The zero value is ready for use. It is safe for concurrent use, by any number of clients and sessions.
 // It must not be copied.
 type Watch struct {
 	mu      sync.Mutex
-	calls   map[string]func(json.RawMessage)
+	calls   map[string]*followed
 	count   int64
 	changed map[*sdk.ClientSession]bool
 }
@@ -79,16 +83,42 @@ func (w *Watch) listing(session *sdk.ClientSession) {
 	delete(w.changed, session)
 }
 
-// follow passes the progress of a call to report until stop is called. The token identifies the call.
-func (w *Watch) follow(report func(json.RawMessage)) (token string, stop func()) {
+// Each report is a line of the journal, so of a call the first are passed on, and later ones only so often.
+// maxReportWords is the most bytes of the words of one.
+const (
+	firstReports   = 100
+	apart          = 100 * time.Millisecond
+	maxReportWords = 1 << 10
+)
+
+// followed is a call whose progress is passed on.
+type followed struct {
+	alive  func()
+	report func(json.RawMessage)
+	told   int
+	last   time.Time
+}
+
+// tells reports whether progress that comes now is passed on.
+func (f *followed) tells(now time.Time) bool {
+	if f.told >= firstReports && now.Sub(f.last) < apart {
+		return false
+	}
+	f.told, f.last = f.told+1, now
+	return true
+}
+
+// follow passes the progress of a call to report until stop is called. alive is called with all that comes.
+// The token identifies the call.
+func (w *Watch) follow(alive func(), report func(json.RawMessage)) (token string, stop func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.calls == nil {
-		w.calls = map[string]func(json.RawMessage){}
+		w.calls = map[string]*followed{}
 	}
 	w.count++
 	token = "retake-" + strconv.FormatInt(w.count, 10)
-	w.calls[token] = report
+	w.calls[token] = &followed{alive: alive, report: report}
 	return token, func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -109,13 +139,18 @@ func (w *Watch) progressed(p *sdk.ProgressNotificationParams) {
 	}
 	token, _ := p.ProgressToken.(string)
 	w.mu.Lock()
-	report := w.calls[token]
+	call := w.calls[token]
+	tells := call != nil && call.tells(time.Now())
 	w.mu.Unlock()
-	if report == nil {
+	if call == nil {
 		return
 	}
-	if payload, err := encode(progress{Message: p.Message, Progress: p.Progress,
+	call.alive()
+	if !tells {
+		return
+	}
+	if payload, err := encode(progress{Message: feedback.Cut(p.Message, maxReportWords), Progress: p.Progress,
 		Total: p.Total}); err == nil {
-		report(payload)
+		call.report(payload)
 	}
 }

@@ -2,6 +2,7 @@ package mcp_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -58,6 +59,39 @@ func TestProgressGoesThrough(t *testing.T) {
 	assert.Equal(t, []string{`{"message":"asking the bank","progress":1,"total":3}`, `{"progress":2,"total":3}`}, reports)
 	assert.Equal(t, []float64{1, 2}, others)
 	assert.JSONEq(t, `{"progress":2,"total":3}`, string(out.Progress))
+}
+
+// Each report is a line of the journal: a server that reports without end, or at length, is heard now and then.
+func TestAFloodOfProgressIsHeardNowAndThen(t *testing.T) {
+	const flood = 1000
+	heard := make(chan string)
+	server := newServer("pay", func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		for n := range flood {
+			if err := notify(ctx, req, float64(n), strings.Repeat("é", 5000)); err != nil {
+				return nil, err
+			}
+		}
+		<-heard
+		return text("paid"), nil
+	})
+	var watch mcp.Watch
+	session := inMemory(t, server, watch.Options(&sdk.ClientOptions{
+		ProgressNotificationHandler: func(_ context.Context, req *sdk.ProgressNotificationClientRequest) {
+			if req.Params.Progress == flood-1 {
+				close(heard)
+			}
+		},
+	}))
+	tools, err := mcp.Tools(t.Context(), session, mcp.DefaultConfig(), mcp.WithWatch(&watch))
+	require.NoError(t, err)
+	reports, most := 0, 0
+	out := tools[0].Invoke(tool.WithInvocation(t.Context(), tool.Invocation{
+		Report: func(p []byte) { reports, most = reports+1, max(most, len(p)) },
+	}), []byte(`{}`))
+	require.NoError(t, out.Err)
+	assert.GreaterOrEqual(t, reports, 100)
+	assert.Less(t, reports, flood/2)
+	assert.Less(t, most, 1200)
 }
 
 func TestWithoutAWatchNoProgressIsAskedFor(t *testing.T) {
