@@ -417,6 +417,71 @@ func TestWhereSeveralAlternativesFitTheMembersThatTellThemApartAreNamed(t *testi
 	shape := compile(t, `{"oneOf":[{"$ref":"#/$defs/circle"},{"$ref":"#/$defs/rect"}],"$defs":{
 		"circle":{"type":"object","properties":{"r":{"type":"number"}},"required":["r"]},"rect":{"type":"object","required":["w"]}}}`)
 	assert.Equal(t, []string{"(whole): expected only one of the members r, w, got object"}, told(shape.Check([]byte(`{"r":1,"w":2}`))))
+	pairs := compile(t, `{"oneOf":[{"required":["line","column"]},{"required":["offset"]},{"required":["file","offset_end","unit"]}]}`)
+	assert.Equal(t, []string{"(whole): expected either the members line and column, the member offset or the members file, offset_end and unit, got object"},
+		told(pairs.Check([]byte(`{"line":1,"column":2,"offset":3}`))))
 	number := compile(t, `{"oneOf":[{"type":"integer"},{"type":"number","required":["a"]},{"required":["b"]}]}`)
 	assert.Equal(t, []string{"(whole): expected a value that fits exactly one of the alternatives, got integer"}, told(number.Check([]byte(`1`))))
+}
+
+// A condition on a member that is missing holds either way. Where that member is required, nothing is told
+// that hangs on what it will be.
+func TestWhatHangsOnAMissingMemberIsNotTold(t *testing.T) {
+	zip := compile(t, `{"required":["country"],"properties":{"country":{"enum":["US","CA"]},"zip":{"type":"string"}},"allOf":[
+		{"if":{"properties":{"country":{"const":"US"}}},"then":{"properties":{"zip":{"pattern":"^[0-9]{5}$"}}}},
+		{"if":{"properties":{"country":{"const":"CA"}}},"then":{"properties":{"zip":{"pattern":"^[A-Z]"}},"required":["zip"]}}]}`)
+	assert.Equal(t, []string{`country: required, expected one of "US", "CA"`}, told(zip.Check([]byte(`{"zip":"x"}`))))
+	assert.Equal(t, []string{`country: required, expected one of "US", "CA"`}, told(zip.Check([]byte(`{}`))))
+	assert.Equal(t, []string{"zip: expected a string matching ^[A-Z], got string"}, told(zip.Check([]byte(`{"country":"CA","zip":"1"}`))))
+	kind := compile(t, `{"required":["kind"],"properties":{"kind":{"title":"Kind"}},"if":{"properties":{"kind":{"const":"a"}},"required":["kind"]},
+		"then":{"required":["x"]},"else":{"required":["y"],"properties":{"x":false}}}`)
+	assert.Equal(t, []string{"kind: required"}, told(kind.Check([]byte(`{"x":1}`))))
+	closed := compile(t, `{"required":["kind"],"properties":{"kind":{"enum":["a","b"]}},"unevaluatedProperties":false,
+		"allOf":[{"if":{"properties":{"kind":{"const":"a"}}},"then":{"properties":{"x":{"type":"integer"}}}}]}`)
+	assert.Equal(t, []string{`kind: required, expected one of "a", "b"`, "z: expected no member of this name (allowed: kind, x), got integer"},
+		told(closed.Check([]byte(`{"x":1,"z":1}`))))
+	optional := compile(t, `{"if":{"properties":{"kind":{"const":"a"}}},"then":{"required":["x"]}}`)
+	assert.Equal(t, []string{"x: required"}, told(optional.Check([]byte(`{}`))), "no one asks for kind")
+	either := compile(t, `{"anyOf":[{"required":["kind"],"$ref":"#/$defs/c"},{"$ref":"#/$defs/c"}],
+		"$defs":{"c":{"if":{"properties":{"kind":{"const":"a"}}},"then":{"required":["x"]}}}}`)
+	assert.NotEmpty(t, either.Check([]byte(`{}`)), "the second alternative asks for no kind")
+	assert.Empty(t, either.Check([]byte(`{"x":1}`)))
+}
+
+// A list of the members that are allowed has none that no value fits, and the patterns of the others.
+func TestMembersThatAreAllowed(t *testing.T) {
+	for schema, want := range map[string]string{
+		`{"properties":{"a":{"type":"string"},"b":false,"c":{"not":{}}},"additionalProperties":false}`:             "yelow: expected no member of this name (allowed: a), got integer",
+		`{"properties":{"a":{},"yellow":{}},"patternProperties":{"^x-":{},"^d ":{}},"additionalProperties":false}`: "yelow: expected no member of this name (allowed: yellow (the nearest name), a, names matching \"^d \", ^x-), got integer",
+		`{"patternProperties":{"^x-":{"type":"string"}},"additionalProperties":false}`:                             "yelow: expected no member of this name (allowed: names matching ^x-), got integer",
+		`{"properties":{"a":{},"b":false},"unevaluatedProperties":false}`:                                          "yelow: expected no member of this name (allowed: a), got integer",
+	} {
+		assert.Equal(t, []string{want}, told(compile(t, schema).Check([]byte(`{"yelow":1}`))))
+	}
+	object := compile(t, `{"type":"object","properties":{"a":{},"b":{"not":{}}}}`)
+	assert.Equal(t, []string{"(whole): expected object (member: a), got integer"}, told(object.Check([]byte(`1`))))
+}
+
+// A missing member is described by the schemas of the whole object, too, if they agree.
+func TestAMissingMemberIsDescribedByTheSchemasAround(t *testing.T) {
+	for schema, want := range map[string]string{
+		`{"properties":{"x":{"type":"integer"}},"allOf":[{"$ref":"#/$defs/c"}]}`:                                        "x: required, expected integer",
+		`{"allOf":[{"properties":{"x":{"type":"integer"}}},{"$ref":"#/$defs/c"}]}`:                                      "x: required, expected integer",
+		`{"anyOf":[{"properties":{"x":{"type":"integer"}}},{"properties":{"x":{"type":"string"}}}],"$ref":"#/$defs/c"}`: "x: required",
+	} {
+		s := compile(t, strings.TrimSuffix(schema, "}")+`,"$defs":{"c":{"required":["x"]}}}`)
+		assert.Equal(t, []string{want}, told(s.Check([]byte(`{}`))))
+	}
+}
+
+// What an item is to be like says the values of its members.
+func TestAnItemThatIsWantedIsDescribed(t *testing.T) {
+	for contains, want := range map[string]string{
+		`{"type":"object","properties":{"kind":{"const":"primary"},"n":{}},"required":["kind"]}`: `at least 1 item like this: object (members: kind, n) with kind "primary"`,
+		`{"properties":{"kind":{"enum":["a","b"]},"role":{"const":1}}}`:                          `at least 1 item like this: object (members: kind, role) with kind one of "a", "b", role 1`,
+		`{"const":"admin"}`: `at least 1 item like this: "admin"`,
+		`{"not":{}}`:        "an item as the schema's contains describes it",
+	} {
+		assert.Equal(t, []string{"(whole): expected " + want + ", got array"}, told(compile(t, `{"contains":`+contains+`}`).Check([]byte(`[{"kind":"x","role":2}]`))))
+	}
 }

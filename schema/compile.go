@@ -77,5 +77,8 @@ func (s *Schema) link(c *jsonschema.Compiler, compiled *jsonschema.Schema, tree 
 		}
 		n.anyTag, n.oneTag = tagOf(n.any, &tries), tagOf(n.one, &tries)
 	}
+	for _, n := range l.order {
+		n.asks = n.asked()
+	}
 	s.nodes, s.scoped, s.tracks = l.order, l.dynamic, l.tracks
 }

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-
-	"github.com/retake-go/retake/internal/canon"
 )
 
 // Bounds of what a description adds to a type. A constraint that is longer is left out; the issue of its own
@@ -174,7 +172,7 @@ func (n *node) details(types []string) []string {
 		details = appendShort(details, orList(either), maxMembers)
 	}
 	if slices.Contains(types, "object") {
-		details = appendShort(details, n.membersPhrase("member: ", "members: "), maxMembers)
+		details = appendShort(details, n.membersPhrase("member: ", "members: ", ""), maxMembers)
 	}
 	if slices.Contains(types, "array") {
 		details = appendShort(details, n.eachItem(), maxMembers)
@@ -219,24 +217,23 @@ func (n *node) eachItem() string {
 	if !slices.Contains(stringsOf(items.raw["type"]), "object") {
 		return ""
 	}
-	return items.membersPhrase("each with the member ", "each with the members ")
+	return items.membersPhrase("each with the member ", "each with the members ", "")
 }
 
 // membersPhrase names the members of an object; empty where the schema names none.
-func (n *node) membersPhrase(one, many string) string {
-	members, _ := n.raw["properties"].(map[string]any)
-	switch len(members) {
-	case 0:
+func (n *node) membersPhrase(one, many, end string) string {
+	switch {
+	case len(n.names) == 0 || n.raw["properties"] == nil: // of a metaschema they are not named
 		return ""
-	case 1:
+	case len(n.names) == 1:
 		many = one
 	}
-	return many + bounded(canon.Keys(members), nameOf)
+	return many + bounded(n.names, nameOf) + end
 }
 
 // Wants describes in a short phrase the value that the schema asks for: "an object with the members city,
 // nights". It is for a model whose reply had no value at all. It is empty if the schema does not say.
 func (s *Schema) Wants() string {
-	members := s.root.membersPhrase("an object with the member ", "an object with the members ")
+	members := s.root.membersPhrase("an object with the member ", "an object with the members ", "")
 	return clip(cmp.Or(members, s.root.describe()))
 }

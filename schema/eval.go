@@ -147,7 +147,7 @@ type collector struct {
 	present int  // how many of the required members there are, as far as they have schemas
 	from    int  // the failures before are of other schemas
 	seen    bits // the evaluated members or items
-	failed  bool // a branch refused the value
+	failed  bool // a branch refused the value, or it lacks a member
 }
 
 // fail notes that the value fails a keyword.
@@ -261,7 +261,7 @@ func (f *collector) branches() {
 	if n.not != nil && f.fits(n.not, f.v) {
 		f.fail(n.notRule())
 	}
-	if from := len(f.failures); n.cond == nil {
+	if from := len(f.failures); n.cond == nil || f.isOpen() {
 		return
 	} else if f.ask(n.cond) {
 		f.demand(n.then)
@@ -269,6 +269,14 @@ func (f *collector) branches() {
 		f.failures = f.failures[:from]
 		f.demand(n.els)
 	}
+}
+
+// isOpen reports whether the condition looks at a required member that is missing: nobody knows yet which way
+// it will go, and it is told that the member is missing.
+func (f *collector) isOpen() bool {
+	return f.v.kind == kindObject && slices.ContainsFunc(f.n.asks, func(name string) bool {
+		return f.spend(1+int(f.v.count)/patternSteps) && !f.v.member(name).isThere()
+	})
 }
 
 // target is where a dynamic reference leads from here.

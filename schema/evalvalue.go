@@ -100,6 +100,7 @@ func (f *collector) missing(rule string, wanted []string, because string, has fu
 			return
 		}
 		if !has(lacks[1:]) {
+			f.failed = true
 			f.report(&failure{at: f.n, value: f.v, rule: rule, lacks: lacks, because: because})
 		}
 	}

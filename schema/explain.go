@@ -76,6 +76,10 @@ func (f *failure) says() string {
 		return wants
 	case f.rule == "unevaluatedProperties":
 		return n.describedMembers(f.value.name())
+	case f.rule == "additionalProperties":
+		return n.expects(f.rule, func() string {
+			return notAllowed(n.names, nameOf, n.raw["patternProperties"])
+		})
 	}
 	return n.expects(f.rule, func() string {
 		switch f.rule {
@@ -172,20 +176,27 @@ func (f *failure) tell(path []string) fault.Issue {
 
 // describeContents says how many items are wanted, and what they are like.
 func (n *node) describeContents(rule string) string {
-	if fitting := n.contains.describe(); fitting != "" {
-		return clip(countOfFitting(rule, n.raw) + " like this: " + fitting)
+	fitting := cmp.Or(n.contains.describe(), n.contains.membersPhrase("object (member: ", "object (members: ", ")"))
+	if fitting == "" {
+		return phrase(rule, n.raw)
 	}
-	return phrase(rule, n.raw)
+	var with []string
+	for _, name := range canon.Keys(n.contains.members) {
+		if values := n.contains.members[name].valuesPhrase(); values != "" {
+			with = append(with, nameOf(name)+" "+values)
+		}
+	}
+	if fitting = countOfFitting(rule, n.raw) + " like this: " + fitting; with != nil {
+		fitting += " with " + strings.Join(with, ", ")
+	}
+	return clip(fitting)
 }
 
-// describeMember describes a missing member in a few words, by the schema that requires it or one for the
-// same value.
+// describeMember describes a missing member in a few words, by the schema that requires it.
 func (n *node) describeMember(name string) string {
-	for ; n != nil; n = n.branchOf() {
-		for _, b := range inPlace(n) {
-			if said := b.members[name].describe(); said != "" {
-				return clip(said)
-			}
+	for _, b := range inPlace(n) {
+		if said := b.members[name].describe(); said != "" && b.under != "if" {
+			return clip(said)
 		}
 	}
 	return ""
@@ -203,15 +214,18 @@ func (n *node) onlyOne() string {
 			count[name]++
 		}
 	}
-	var own []string
+	var own, members []string
 	for _, names := range requires {
 		names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return count[name] > 1 })
-		if len(names) != 1 {
+		if len(names) == 0 {
 			return "a value that fits exactly one of the alternatives"
 		}
-		own = append(own, names[0])
+		own, members = append(own, membersNamed(names)), append(members, names...)
 	}
-	return "only one of the members " + bounded(own, nameOf)
+	if len(members) == len(own) {
+		return "only one of the members " + bounded(members, nameOf)
+	}
+	return clip("either " + orList(own))
 }
 
 // describedMembers says that a member is not allowed, and which members are.
@@ -220,18 +234,18 @@ func (n *node) describedMembers(name string) string {
 	if slices.ContainsFunc(around, func(b *node) bool { return b.members[name] != nil }) {
 		return fault.NoMember("") + " beside the others"
 	}
-	return n.expects("unevaluatedProperties", func() string { return clip(notAllowed(namesIn(around))) })
+	return n.expects("unevaluatedProperties", func() string { return notAllowed(namesIn(around), nameOf, nil) })
 }
 
-// namesIn returns the names of all members that some schemas of one value describe.
-func namesIn(around []*node) map[string]any {
-	all := map[string]any{}
+// namesIn returns the names of all members that some schemas of one value describe, sorted.
+func namesIn(around []*node) []string {
+	all := map[string]bool{}
 	for _, b := range around {
-		for name := range b.members {
+		for _, name := range b.names {
 			all[name] = true
 		}
 	}
-	return all
+	return canon.Keys(all)
 }
 
 // places are the schemas of the values on the path to one place, which most other places share.
@@ -258,9 +272,12 @@ func (p *places) to(path []string) [][]*node {
 	return p.levels
 }
 
-// finish adds an echoed value to the issue of a value, and says that a string holds what is wanted, and that
-// a member may be left out. v is none where the value is not there.
+// finish adds an echoed value to the issue of a value, and says that a string holds what is wanted, what a
+// missing member should be, and that a member may be left out. v is none where the value is not there.
 func (p *places) finish(i *fault.Issue, path []string, v value) {
+	if i.Rule == "required" && i.Expected == "" {
+		i.Expected = describedBy(p.to(path)[len(path)-1], path[len(path)-1])
+	}
 	mayBeLeftOut := mayBeLeftOut(*i)
 	if !p.schema.marked && !mayBeLeftOut {
 		return
@@ -276,6 +293,20 @@ func (p *places) finish(i *fault.Issue, path []string, v value) {
 		i.Expected += v.notQuoted(levels[len(path)])
 	}
 	i.Optional = i.Optional || mayBeLeftOut && optional(levels, path)
+}
+
+// describedBy describes a member by the schemas of the whole object, where they agree.
+func describedBy(around []*node, name string) string {
+	var said []string
+	for _, n := range around {
+		if want := n.members[name].describe(); want != "" && n.under != "if" {
+			said = appendNew(said, want)
+		}
+	}
+	if len(said) != 1 {
+		return ""
+	}
+	return clip(said[0])
 }
 
 func isOfKind(rule string) bool { return rule == "type" || rule == "anyOf" || rule == "oneOf" }

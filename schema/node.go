@@ -40,7 +40,7 @@ type node struct {
 	format *jsonschema.Format
 
 	members            map[string]*node
-	names              []string // of the members, sorted
+	names              []string // of the members that may be there, sorted
 	patterns           []patternNode
 	rest               *node // of other members
 	nameRule           *node
@@ -59,6 +59,7 @@ type node struct {
 	all, any, one   []*node
 	anyTag, oneTag  *tag // the discriminators of any and one
 	cond, then, els *node
+	asks            []string // the members that cond looks at and that are required
 
 	raw      map[string]any // as it is written in the document
 	wanted   []string       // what the Go type wants besides, in words
@@ -204,9 +205,11 @@ func (l *linker) list(schemas []*jsonschema.Schema, up *node) (list []*node) {
 func (l *linker) object(n *node) {
 	s := n.Schema
 	n.objectSize, n.members = sizeOf(s.MinProperties, s.MaxProperties), map[string]*node{}
-	n.names = canon.Keys(s.Properties)
-	for _, name := range n.names {
+	for _, name := range canon.Keys(s.Properties) {
 		n.members[name] = l.child(s.Properties[name], "properties", nil)
+		if !n.members[name].isNever() {
+			n.names = append(n.names, name)
+		}
 	}
 	n.wants, n.lookups = slashed(s.Required), len(s.Required)
 	for _, name := range s.Required {
@@ -404,9 +407,23 @@ func (n *node) expects(what string, say func() string) string {
 // target is the schema that a $ref or $dynamicRef leads to; nil for none.
 func (n *node) target() *node { return cmp.Or(n.ref, n.dynamic) }
 
-// branchOf is the schema that has this one as a branch; nil for none.
-func (n *node) branchOf() *node {
-	if n.up == nil || n == n.up.unevaluatedMembers || n == n.up.unevaluatedItems {
+// asked lists the members that the condition looks at and that this schema, or one around it, requires.
+func (n *node) asked() (names []string) {
+	for at := n; n.cond != nil && at != nil; at = at.demandedBy() {
+		for _, b := range inPlace(n.cond) {
+			for _, name := range canon.Keys(b.members) {
+				if m := at.members[name]; m != nil && m.required {
+					names = append(names, name)
+				}
+			}
+		}
+	}
+	return names
+}
+
+// demandedBy is the schema that has this one in its allOf, and nothing else has it; nil for none.
+func (n *node) demandedBy() *node {
+	if n.shared || n.up == nil || !slices.Contains(n.up.all, n) {
 		return nil
 	}
 	return n.up
@@ -423,9 +440,14 @@ func (n *node) standsUnder() string {
 
 // notRule is the rule of "not". {"not": {}} is another way to write the schema false.
 func (n *node) notRule() string {
-	not, isObject := n.raw["not"].(map[string]any)
-	if isObject && len(not) == 0 || n.raw["not"] == true {
+	if n.isNever() {
 		return n.standsUnder()
 	}
 	return "not"
+}
+
+// isNever reports whether no value fits the schema.
+func (n *node) isNever() bool {
+	not, isObject := n.raw["not"].(map[string]any)
+	return n.never || isObject && len(not) == 0 || n.raw["not"] == true
 }

@@ -57,7 +57,6 @@ var phrases = [...]phraseRow{
 	{keyword: "maxContains", before: "at most ", value: items, after: " as described", twin: "minContains"},
 	{keyword: "minProperties", before: "at least ", value: members, twin: "maxProperties"},
 	{keyword: "maxProperties", before: "at most ", value: members, twin: "minProperties"},
-	{keyword: "additionalProperties", value: notAllowed, of: "properties"},
 	{keyword: "unevaluatedProperties", before: fault.NoMember("")},
 	{keyword: "unevaluatedItems", before: "no item here"},
 	{keyword: "items", before: "no item here"},
@@ -104,10 +103,18 @@ func formatPhrase(v any) string {
 
 func matching(v any) string { return patternPhrase(textOf(v)) }
 
-// notAllowed says that no other members than those of an object's properties are allowed.
-func notAllowed(v any) string {
-	properties, _ := v.(map[string]any)
-	return fault.NoMember(bounded(canon.Keys(properties), nameOf))
+// notAllowed says that no other members are allowed than those of some names, and those whose names match a
+// pattern.
+func notAllowed(names []string, say func(string) string, patterns any) string {
+	all, _ := patterns.(map[string]any)
+	var allowed []string
+	if len(names) > 0 {
+		allowed = append(allowed, bounded(names, say))
+	}
+	if len(all) > 0 {
+		allowed = append(allowed, "names matching "+bounded(canon.Keys(all), visible))
+	}
+	return clip(fault.NoMember(strings.Join(allowed, ", ")))
 }
 
 // plainName is a name that cannot be mistaken for a part of a sentence.

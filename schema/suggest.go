@@ -3,8 +3,6 @@ package schema
 import (
 	"slices"
 
-	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/fields"
 )
 
@@ -21,12 +19,12 @@ func (e *evaluation) suggest(f *failure) {
 	}
 	meant := names[near]
 	names = slices.Concat(names[near:near+1], names[:near], names[near+1:])
-	f.said = clip(fault.NoMember(bounded(names, func(name string) string {
+	f.said = notAllowed(names, func(name string) string {
 		if name == meant {
 			return nameOf(name) + " (the nearest name)"
 		}
 		return nameOf(name)
-	})))
+	}, f.at.raw["patternProperties"])
 }
 
 // allowed are the names of the members that are allowed where one is not, sorted; none for other failures.
@@ -37,8 +35,8 @@ func (f *failure) allowed() []string {
 	case f.rule == "additionalProperties":
 		return f.at.names
 	case f.rule == "unevaluatedProperties":
-		if all := namesIn(inPlace(f.at.up)); all[f.value.name()] == nil {
-			return canon.Keys(all)
+		if all := namesIn(inPlace(f.at.up)); !slices.Contains(all, f.value.name()) {
+			return all
 		}
 	}
 	return nil
