@@ -66,6 +66,23 @@ func TestSchemasThatCannotBeUsed(t *testing.T) {
 	}
 }
 
+// TypeBox writes tuples as drafts before 2020-12 do, and names no draft.
+func TestASchemaThatNamesNoDraftMayBeOfAnOlderOne(t *testing.T) {
+	const tuple = `{"type":"object","properties":{"at":{"type":"array","items":[{"type":"number"},{"type":"string"}],"additionalItems":false,"minItems":2}}`
+	server := rewrite(newServer("get", always(text("ok"), nil)), func(l *sdk.ListToolsResult) {
+		l.Tools[0].InputSchema, l.Tools[0].OutputSchema = json.RawMessage(tuple+"}"), json.RawMessage(tuple+`,"required":["at"]}`)
+	})
+	tools, err := mcp.Tools(t.Context(), inMemory(t, server, nil), mcp.DefaultConfig())
+	require.NoError(t, err)
+	result := tools[0].Invoke(t.Context(), []byte(`{"at":["x","y"]}`))
+	require.Len(t, result.Issues, 1)
+	assert.Equal(t, "at/0: expected number, got string", result.Issues[0].String())
+	for _, named := range []string{`,"$schema":"https://json-schema.org/draft/2020-12/schema"}`, `,"required":5}`} {
+		_, err = mcp.Tools(t.Context(), inMemory(t, withSchema(json.RawMessage(tuple+named)), nil), mcp.DefaultConfig())
+		require.ErrorContains(t, err, "items: expected boolean or object")
+	}
+}
+
 // A schema of some kilobytes keeps nobody for hours.
 func TestDeepSchemasAreLookedAtOnce(t *testing.T) {
 	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {

@@ -198,7 +198,7 @@ func (c Config) output(t *sdk.Tool) (*schema.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := schema.Compile(raw)
+	_, s, err := compiled(raw)
 	if err != nil {
 		return nil,
 			fmt.Errorf("the output schema cannot be used (set CheckResults to false to ignore it): %w", err)

@@ -38,7 +38,7 @@ func inputSchema(v any, c Config) (json.RawMessage, error) {
 		return nil, fmt.Errorf("it has %d bytes, at most MaxSchemaBytes (%d) are offered", len(raw),
 			c.MaxSchemaBytes)
 	}
-	if _, err := schema.Compile(raw); err != nil {
+	if raw, _, err = compiled(raw); err != nil {
 		return raw, err
 	}
 	var tree any
@@ -52,6 +52,22 @@ func inputSchema(v any, c Config) (json.RawMessage, error) {
 		return raw, fmt.Errorf("it accepts no arguments, for %s", why)
 	}
 	return raw, nil
+}
+
+// compiled compiles a schema, and returns it as it is used. One that names no draft and is none of 2020-12 may
+// be of an older one: the protocol has said since its version 2025-11-25 which draft is meant.
+func compiled(raw json.RawMessage) (json.RawMessage, *schema.Schema, error) {
+	s, err := schema.Compile(raw)
+	var tree map[string]any
+	if err == nil || json.Unmarshal(raw, &tree) != nil || tree == nil || tree["$schema"] != nil {
+		return raw, s, err
+	}
+	tree["$schema"] = "https://json-schema.org/draft/2019-09/schema"
+	older, _ := encode(tree) // it was read from JSON
+	if s, mismatch := schema.Compile(older); mismatch == nil {
+		return older, s, nil
+	}
+	return raw, nil, err
 }
 
 // refusesAll returns why a schema can accept no object; empty if it finds no reason. It checks the root
