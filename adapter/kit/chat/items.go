@@ -78,6 +78,7 @@ func (m *Model) items(t turn) []output {
 		if o.Type == "reasoning" && o.EncryptedContent == "" && len(o.Content) == 0 && !m.cfg.Store {
 			return nil
 		}
+		o.raw = withoutNulls(o.raw)
 		if !isOurs(o.item) {
 			continue
 		}
@@ -93,6 +94,18 @@ func (m *Model) items(t turn) []output {
 		n++
 	}
 	return k.Items
+}
+
+// withoutNulls returns an item without the members that the API wants to be left out in place of null.
+func withoutNulls(raw json.RawMessage) json.RawMessage {
+	o, _ := kit.ReadObject(raw)
+	for _, name := range []string{"status", "content"} {
+		if string(o.Get(name)) == "null" {
+			o = o.Without(name)
+			raw = o.JSON()
+		}
+	}
+	return raw
 }
 
 // said is the content of output items.

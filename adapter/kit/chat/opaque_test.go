@@ -136,6 +136,16 @@ func TestIdsAreUniqueInTheWholeConversation(t *testing.T) {
 	assert.Equal(t, calls, outputs)
 }
 
+// LiteLLM and vLLM write null for what an item does not have. The API takes no null for these two
+// (https://github.com/BerriAI/litellm/issues/13420).
+func TestAnItemGoesBackWithoutANullStatus(t *testing.T) {
+	a := overResponses(chat.Config{Model: "m"})
+	reply := replyOf(t, a, false, strings.Replace(thought, `"encrypted_content":"e1"`, `"encrypted_content":"e1","status":null,"content":null`, 1))
+	body := sent(t, a, responsesSays, after(reply))
+	assert.Contains(t, body, `{"encrypted_content":"e1","id":"rs_1","summary":[],"type":"reasoning"},`)
+	assert.NotContains(t, body, "null")
+}
+
 // A thought that was streamed in pieces goes back as one, with its signature, as in a whole reply.
 func TestThoughtsThatAreStreamedAreMerged(t *testing.T) {
 	a := overChat(chat.Config{Model: "m", Provider: "openrouter", Echo: []string{"reasoning_details"}})
