@@ -95,6 +95,8 @@ func (v *grown) at(path string) (*grown, error) {
 			return nil, errPieces
 		case isName && v.is('{'):
 			v, rest = v.member(name), more
+		case rest == "[]" && v.is('['): // the end of a list, which may be empty
+			rest = ""
 		case !isName && rest[0] == '[' && closed && err == nil && index >= 0 && index <= len(v.inner) && v.is('['):
 			if index == len(v.inner) {
 				v.inner = append(v.inner, &grown{})

@@ -41,6 +41,20 @@ func inPieces(t *testing.T, finish string, parts ...string) (reply message.Reply
 
 func piece(call string) string { return `{"functionCall":` + call + `}` }
 
+// Vertex AI names an empty list by its end alone, and an empty object by its name alone
+// (https://github.com/vercel/ai/blob/main/packages/google/CHANGELOG.md).
+func TestArgumentsInPiecesMayBeEmpty(t *testing.T) {
+	reply, _, err := inPieces(t, "STOP", piece(`{"name":"f","willContinue":true}`),
+		piece(`{"partialArgs":[{"jsonPath":"$.tags[]"},{"jsonPath":"$.more"},{"jsonPath":"$.rows[0].in[]"}],"willContinue":true}`),
+		piece(`{"partialArgs":[{"jsonPath":"$.list[0]","numberValue":1},{"jsonPath":"$.list[]"}]}`))
+	require.NoError(t, err)
+	assert.Equal(t, `{"tags":[],"more":{},"rows":[{"in":[]}],"list":[1]}`, reply.Calls[0].Arguments)
+	_, _, err = inPieces(t, "STOP", piece(`{"name":"f","willContinue":true}`), piece(`{"partialArgs":[{"jsonPath":"$.a","numberValue":1},{"jsonPath":"$.a[]"}]}`))
+	assert.ErrorIs(t, err, errPieces)
+	_, _, err = inPieces(t, "STOP", piece(`{"name":"f","willContinue":true}`), piece(`{"partialArgs":[{"jsonPath":"$.a[].b","numberValue":1}]}`))
+	assert.ErrorIs(t, err, errPieces)
+}
+
 // A user may ask for the arguments of calls in pieces (streamFunctionCallArguments). A call ends with a piece
 // that does not say that more follow, which may be empty.
 func TestArgumentsInPiecesAreJoined(t *testing.T) {

@@ -30,12 +30,16 @@ type feedback struct {
 	BlockReasonMessage string `json:"blockReasonMessage"`
 }
 
-// reason is why the prompt was blocked; empty if it was not.
+// reason is why the prompt was blocked; empty if it was not. The unspecified reason alone says nothing.
 func (f feedback) reason() string {
-	if f.BlockReason == "" && f.BlockReasonMessage != "" {
-		return string(sdk.BlockedReasonUnspecified)
+	unspecified := string(sdk.BlockedReasonUnspecified)
+	switch {
+	case f.BlockReason != "" && f.BlockReason != unspecified && f.BlockReason != "BLOCK_REASON_UNSPECIFIED":
+		return f.BlockReason
+	case f.BlockReasonMessage != "":
+		return unspecified
 	}
-	return f.BlockReason
+	return ""
 }
 
 type candidate struct {

@@ -208,3 +208,12 @@ func TestAPartWithoutContentDoesNotGoBack(t *testing.T) {
 		assert.JSONEq(t, want, string(kit.List(sent(parts)...)), parts)
 	}
 }
+
+// Some say of every prompt that it was blocked for no reason: it was not.
+func TestAPromptThatIsBlockedForNoReasonIsNotBlocked(t *testing.T) {
+	for _, reason := range []string{"BLOCK_REASON_UNSPECIFIED", "BLOCKED_REASON_UNSPECIFIED"} {
+		x := &exchange{}
+		_, err := x.readEvents(strings.NewReader(`data: {"promptFeedback":{"blockReason":"` + reason + `"},"candidates":[{"content":{"parts":[{"text":"half"}]}}]}` + "\n\n"))
+		assert.ErrorIs(t, err, kit.ErrEnded, reason)
+	}
+}

@@ -81,7 +81,7 @@ func (c *conversation) parts(e kit.Exchange) []json.RawMessage {
 		case len(p.Raw) > 0:
 			parts = append(parts, p.Raw)
 		case p.Call > 0:
-			parts = append(parts, callPart(e.Calls[p.Call-1], p.Signature))
+			parts = append(parts, c.callPart(e.Calls[p.Call-1], p.Signature))
 		default:
 			text := e.Model.Text[from : from+p.Text]
 			if from += p.Text; !kit.Blank(text) || p.Signature != "" {
@@ -96,12 +96,19 @@ func textPart(text, signature string) json.RawMessage {
 	return signed(signature, kit.TextField("text", text))
 }
 
-func callPart(c kit.Call, signature string) json.RawMessage {
-	call := kit.Object{
-		kit.TextField("id", c.ID), kit.TextField("name", c.Name),
-		kit.Field("args", kit.Arguments(c.Made.Arguments)),
+func (c *conversation) callPart(call kit.Call, signature string) json.RawMessage {
+	o := append(c.named(call), kit.Field("args", kit.Arguments(call.Made.Arguments)))
+	return signed(signature, kit.Field("functionCall", o.JSON()))
+}
+
+// named returns the members that name a call. Models before Gemini 3 give no ids, and some of their servers
+// refuse to get any: there the order tells which answer is of which call.
+func (c *conversation) named(call kit.Call) kit.Object {
+	name := kit.Object{kit.TextField("name", call.Name)}
+	if !kit.NeedsSignature(c.model) {
+		return name
 	}
-	return signed(signature, kit.Field("functionCall", call.JSON()))
+	return append(kit.Object{kit.TextField("id", call.ID)}, name...)
 }
 
 // signed returns a part with its signature, if it has one.
@@ -120,10 +127,7 @@ func (c *conversation) answers(calls []kit.Call) {
 	}
 	all := content{Role: "user", answers: true}
 	for _, call := range calls {
-		response := kit.Object{
-			kit.TextField("id", call.ID), kit.TextField("name", call.Name),
-			kit.Field("response", result(call)),
-		}
+		response := append(c.named(call), kit.Field("response", result(call)))
 		all.Parts = append(all.Parts, kit.Object{kit.Field("functionResponse", response.JSON())}.JSON())
 	}
 	c.contents = append(c.contents, all)

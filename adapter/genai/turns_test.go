@@ -26,10 +26,11 @@ func TestSignaturesGoBackToTheModelThatMadeThem(t *testing.T) {
 	assert.Equal(t, []string{
 		`{"text":"I ","thoughtSignature":"YQ=="}`, `{"executableCode":{}}`, `{"text":"book."}`, call("c1") + `,"thoughtSignature":"Yg=="}`, call("c2") + "}",
 	}, show("gemini-3-pro"))
-	unsigned := []string{`{"text":"I book."}`, call("c1") + "}", call("c2") + "}"}
+	const nameless = `{"functionCall":{"name":"f","args":{}}}`
+	unsigned := []string{`{"text":"I book."}`, nameless, nameless}
 	assert.Equal(t, unsigned, show("gemini-2.5-flash"))
 	assert.Equal(t, unsigned, show("gemma-3-27b-it"))
-	marked := []string{unsigned[0], call("c1") + `,"thoughtSignature":"skip_thought_signature_validator"}`, unsigned[2]}
+	marked := []string{unsigned[0], call("c1") + `,"thoughtSignature":"skip_thought_signature_validator"}`, call("c2") + "}"}
 	for _, later := range []string{"gemini-3-flash", "gemini-3.5-pro", "gemini-12-pro", "gemini-flash-latest"} {
 		assert.Equal(t, marked, show(later), later)
 	}
@@ -54,7 +55,24 @@ func TestTheFirstCallGoesBackWithASignature(t *testing.T) {
 	const text, unchecked = `{"text":"I book.","thoughtSignature":"YQ=="}`, `,"thoughtSignature":"skip_thought_signature_validator"}`
 	unsigned := []part{{Text: 7, Signature: "YQ=="}, {Call: 1}, {Call: 2}}
 	assert.Equal(t, []string{text, first + unchecked, second + "}"}, show("gemini-3-flash-preview", unsigned...))
-	assert.Equal(t, []string{text, first + "}", second + "}"}, show("gemini-2.5-pro", unsigned...), "not needed")
+	const nameless = `{"functionCall":{"name":"f","args":{}}}`
+	assert.Equal(t, []string{text, nameless, nameless}, show("gemini-2.5-pro", unsigned...), "not needed")
 	assert.Equal(t, []string{`{"text":"I book."}`, first + unchecked, second + `,"thoughtSignature":"Yg=="}`},
 		show("gemini-3-pro", part{Text: 7}, part{Call: 1}, part{Call: 2, Signature: "Yg=="}))
+}
+
+// Models before Gemini 3 give no ids, and servers of theirs refuse to get any
+// (https://github.com/NousResearch/hermes-agent/pull/80683, https://github.com/vercel/ai/issues/15664).
+func TestCallsHaveIdsWhereTheModelHas(t *testing.T) {
+	said := []message.Message{{Role: message.User, Text: "Hi."},
+		{Role: message.Assistant, Calls: []message.Call{{ID: "c1", Name: "f", Arguments: "{}"}}},
+		{Role: message.Tool, CallID: "c1", Name: "f", Text: "1"}}
+	show := func(model string) string {
+		turns, _ := turnsOf(said, model)
+		return string(turns[1].Parts[0]) + string(turns[2].Parts[0])
+	}
+	assert.Equal(t, `{"functionCall":{"name":"f","args":{}}}{"functionResponse":{"name":"f","response":{"output":1}}}`, show("models/gemini-2.5-flash"))
+	assert.Contains(t, show("gemini-3-pro"), `"functionCall":{"id":"c1",`)
+	assert.Contains(t, show("gemini-3-pro"), `"functionResponse":{"id":"c1",`)
+	assert.Contains(t, show("projects/p/locations/l/endpoints/7"), `"functionResponse":{"id":"c1",`)
 }
