@@ -95,11 +95,13 @@ type chatParts struct {
 	signature string
 	calls     []*callParts
 	at        map[callKey]int
-	finish    string
-	usage     message.Usage
-	model     string
-	id        string
-	message   pieces
+	// latest is the call of the latest piece.
+	latest  int
+	finish  string
+	usage   message.Usage
+	model   string
+	id      string
+	message pieces
 }
 
 // callParts collects a call.
@@ -338,7 +340,8 @@ func (p *chatParts) think(from kit.Object) (thought string) {
 	return thought
 }
 
-// callKey is what a piece tells of its call. Without an id it is that of the latest call of an index.
+// callKey is what a piece tells of its call. Without an id it is that of the latest call of an index, without
+// an index that of the call which got the id.
 type callKey struct{ index, id string }
 
 // indexOf returns the index of a piece, which some servers write as a text; empty if it has none.
@@ -350,20 +353,32 @@ func indexOf(piece kit.Object) string {
 }
 
 // place returns the call that a piece belongs to: the one of its index that had its id, or the latest one of
-// its index, unless the piece begins another call.
+// its index, unless the piece begins another call. A piece without a name begins none, and some servers give
+// it a wrong index or none: it is of the call with its id, or of that of the piece before.
 func (p *chatParts) place(piece, function kit.Object) int {
 	index, id := cmp.Or(indexOf(piece), "0"), piece.Text("id")
 	n, known := p.at[callKey{index, id}]
+	goesOn := function.Text("name") == "" && len(p.calls) > 0
+	if !known && id != "" && goesOn {
+		n, known = p.at[callKey{"", id}]
+	}
 	if !known && id != "" {
 		n, known = p.at[callKey{index, ""}]
+	}
+	if goesOn && id == "" && (!known || indexOf(piece) == "") {
+		n, known = p.latest, true
 	}
 	if !known || p.calls[n].ends(piece, function) {
 		n = len(p.calls)
 		set(&p.at, callKey{index, ""}, n)
 		p.calls = append(p.calls, &callParts{})
 	}
-	p.calls[n].id = cmp.Or(p.calls[n].id, id)
+	if p.calls[n].id == "" && id != "" {
+		p.calls[n].id = id
+		set(&p.at, callKey{"", id}, n)
+	}
 	set(&p.at, callKey{index, id}, n)
+	p.latest = n
 	return n
 }
 

@@ -24,6 +24,34 @@ func streamOf(chunks ...string) string {
 	return "data: " + strings.Join(chunks, "\n\ndata: ") + "\n\n"
 }
 
+// Some servers give a piece the index of another call, or count up with each piece. Its id tells more; if it
+// has none, and no name, it is of the call before (https://github.com/agno-agi/agno/pull/8880,
+// https://github.com/dirac-run/dirac/pull/215, https://github.com/vercel/ai/issues/18333).
+func TestAPieceWithAWrongIndexIsOfTheCallOfItsIDOrTheOneBefore(t *testing.T) {
+	piece := func(call string) string { return `{"choices":[{"delta":{"tool_calls":[` + call + `]}}]}` }
+	const (
+		a = `{"index":0,"id":"a","type":"function","function":{"name":"f","arguments":""}}`
+		b = `"id":"b","type":"function","function":{"name":"g","arguments":""}}`
+	)
+	for name, pieces := range map[string][]string{
+		"the second call begins with the index of the first": {a, `{"index":0,"function":{"arguments":"{\"x\":1}"}}`, `{"index":0,` + b,
+			`{"index":1,"function":{"arguments":"{\"y\":"}}`, `{"index":1,"function":{"arguments":"2}"}}`},
+		"the same with ids": {a, `{"index":0,"id":"a","function":{"arguments":"{\"x\":1}"}}`, `{"index":0,` + b,
+			`{"index":1,"id":"b","function":{"arguments":"{\"y\":"}}`, `{"index":1,"id":"b","function":{"arguments":"2}"}}`},
+		"an index for each piece": {a, `{"index":1,"function":{"arguments":"{\"x\":"}}`, `{"index":2,"function":{"arguments":"1}"}}`, `{"index":3,` + b,
+			`{"index":4,"function":{"arguments":"{\"y\":2}"}}`},
+		"no index after one":         {`{"index":7` + a[len(`{"index":0`):], `{"function":{"arguments":"{\"x\":1}"}}`, `{"index":8,` + b, `{"function":{"arguments":"{\"y\":2}"}}`},
+		"the index of the other one": {a, `{"index":1,` + b, `{"index":0,"id":"b","function":{"arguments":"{\"y\":2}"}}`, `{"index":0,"id":"a","function":{"arguments":"{\"x\":1}"}}`},
+	} {
+		var events []string
+		for _, p := range pieces {
+			events = append(events, piece(p))
+		}
+		reply := replyOf(t, overChat(chat.Config{Model: "m"}), true, streamOf(append(events, `{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`)...))
+		assert.Equal(t, []message.Call{{ID: "a", Name: "f", Arguments: `{"x":1}`}, {ID: "b", Name: "g", Arguments: `{"y":2}`}}, reply.Calls, name)
+	}
+}
+
 // Poolside gives the first piece of a call one id, and all others another.
 func TestTheIndexDecidesWhichCallAPieceIsOf(t *testing.T) {
 	piece := func(call string) string { return `{"choices":[{"delta":{"tool_calls":[` + call + `]}}]}` }
