@@ -86,3 +86,13 @@ func afterThoughts(text string) int {
 		from = max(markAt(text, end).end, end)
 	}
 }
+
+// OnlyThoughts reports whether a text has thoughts of the model, in tags such as <think>, and nothing else. What
+// stands before a </think> without an opening tag is a thought, too.
+func OnlyThoughts(text string) bool {
+	end := afterThoughts(text)
+	if unopened := unopenedThought(text, end); unopened >= 0 {
+		end = tagAt(text, unopened).end
+	}
+	return end > textStart(text) && strings.TrimSpace(text[end:]) == ""
+}

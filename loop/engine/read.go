@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/retake-go/retake/extract"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/talk"
@@ -81,7 +82,8 @@ func (on Offer) CheckChoice(c message.ToolChoice) error {
 // Read reads and checks a model's reply under the settings of a policy (see [Settings]). It is a pure
 // function, so an engine may run it anywhere and pass the result to the core as an event.
 //
-// Read ignores the contents of a truncated or refused reply. Invalid UTF-8 becomes U+FFFD.
+// Read ignores the contents of a truncated or refused reply. Invalid UTF-8 becomes U+FFFD. A text that has only
+// thoughts is not an answer: it becomes part of the reply's Thinking.
 func Read(r message.Reply, on Offer, settings tool.Settings) *machine.Reply {
 	return new(values).read(r, on, settings)
 }
@@ -114,6 +116,10 @@ func (v *values) read(r message.Reply, on Offer, settings tool.Settings) *machin
 		}
 	}
 	if len(read.Calls) > 0 || read.CallsOver > 0 || on.CallsOnly {
+		return read
+	}
+	if m := &read.Message; extract.OnlyThoughts(m.Text) {
+		m.Thinking, m.Text = strings.TrimPrefix(m.Thinking+"\n"+m.Text, "\n"), ""
 		return read
 	}
 	read.Answer = &machine.Answer{}
