@@ -104,9 +104,12 @@ func newPager(r *run, within *Page) *pager {
 	return &pager{run: r, within: within, latest: map[message.Role]string{}, was: map[string]tried{}}
 }
 
+// perDetails is about what details take in memory besides their texts.
+const perDetails = 512
+
 // done records the size of the details.
 func (p *pager) done(d *details) *details {
-	d.size, p.size = 512+p.size, 0
+	d.size, p.size = perDetails+p.size, 0
 	return d
 }
 
@@ -118,9 +121,8 @@ func (p *pager) text(label, text string, issues []fault.Issue) *textView {
 	if over := len(text) - maxPageText; over > 0 {
 		text = fmt.Sprintf("%s\n[… %d bytes left out]", strings.ToValidUTF8(text[:maxPageText], ""), over)
 	}
-	text = p.within.scrub(text)
 	p.size += int64(len(text))
-	return &textView{Label: label, Parts: segments(text, marksOf(text, issues))}
+	return &textView{Label: label, text: text, issues: issues, within: p.within}
 }
 
 // changed shows a text without what it shares with the previous text of the same role.

@@ -95,7 +95,7 @@ func (within *Page) shorten(runs []*runView) {
 		}
 		fitting := func(failed bool, left *bytesLeft) {
 			for _, p := range slices.Backward(v.Parts) {
-				if p.Failed() == failed && !left.takes("sections", p.Sections) {
+				if p.Failed() == failed && (p.texts() > int64(*left) || !left.takes("sections", p.Sections)) {
 					p.Later = within.at(p.ID)
 				}
 			}
@@ -166,6 +166,16 @@ func (within *Page) only(runs []*runView) (left []*runView) {
 // CostsID and PoliciesID are the ids of parts of the page.
 func (v *runView) CostsID() string    { return fmt.Sprintf("c%d", v.Number) }
 func (v *runView) PoliciesID() string { return fmt.Sprintf("p%d", v.Number) }
+
+// texts is how many bytes the texts of a part have.
+func (p *part) texts() (n int64) {
+	for _, s := range p.Sections {
+		for _, e := range s.Items {
+			n += max(e.shown.bytes()-perDetails, 0)
+		}
+	}
+	return n
+}
 
 // Failed reports whether a part is a turn that failed.
 func (p *part) Failed() bool { return len(p.Sections) == 1 && p.Sections[0].Failed }

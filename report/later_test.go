@@ -7,6 +7,7 @@ import (
 	"html"
 	"os"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -107,4 +108,41 @@ func TestAPageOfManyTurnsLoadsInParts(t *testing.T) {
 		assert.Equal(t, n+1, there, "each turn is there, or is fetched")
 		assert.NotContains(t, page(report.Page{}), `data-later="`, "a page that stands alone has all")
 	}
+}
+
+// Texts that are not on the page are not looked through for keys: of two megabytes that somebody made for it
+// that took fifteen seconds.
+func TestWhatIsFetchedLaterIsNotScrubbed(t *testing.T) {
+	store := &looptest.Store{}
+	j, err := journal.Open(t.Context(), store, "order-42", journal.Settings{})
+	require.NoError(t, err)
+	set, err := tool.NewSet(tool.New("look", "Looks.", func(context.Context, struct{}) (string, error) {
+		return "password=hunter2x\n" + strings.Repeat("It is a room.\n", 12_000), nil
+	}, tool.ReadOnly()))
+	require.NoError(t, err)
+	look := looptest.Call(message.Call{Name: "look", Arguments: `{}`})
+	_, err = fixture.Run(t.Context(), looptest.NewModel(look, look, look, looptest.Say("Done.")), fixture.In(newSession(t), j),
+		loop.Input{Prompt: "Look."}, loop.Config{Tools: set}, loop.WithClock(looptest.NewClock()))
+	require.NoError(t, err)
+	require.NoError(t, j.Close())
+	text := store.Text("order-42")
+	const at = "/session?id=order-42&part="
+	took := func(scrub bool) (bytesMade uint64, page string) {
+		var before, after runtime.MemStats
+		var out strings.Builder
+		runtime.ReadMemStats(&before)
+		require.NoError(t, report.Page{Part: at, Scrub: scrub}.HTML(&out, bytes.NewReader(text)))
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc, out.String()
+	}
+	_, page := took(true) // and what is compiled once
+	with, _ := took(true)
+	without, _ := took(false)
+	assert.Less(t, with, without*5/4)
+	found := laterOf.FindAllStringSubmatch(page, -1)
+	require.NotEmpty(t, found)
+	var alone strings.Builder
+	require.NoError(t, report.Page{Part: at, Only: found[0][2], Scrub: true}.HTML(&alone, bytes.NewReader(text)))
+	assert.Positive(t, strings.Count(alone.String(), "password=[key left out]"))
+	assert.Zero(t, strings.Count(alone.String(), "password=hunter2x"))
 }

@@ -10,7 +10,20 @@ import (
 // textView is a text on a page. Same says how much is left out because it was shown before.
 type textView struct {
 	Label, Same string
-	Parts       []segment
+
+	text   string
+	issues []fault.Issue
+	within *Page
+}
+
+// Parts are those of the text without secrets. Looking for them takes seconds for megabytes that somebody made
+// for it, so only what is shown is looked through.
+func (t *textView) Parts() []segment {
+	if t.text == "" {
+		return nil
+	}
+	text := t.within.scrub(t.text)
+	return segments(text, marksOf(text, t.issues))
 }
 
 // leastShared is how many bytes two texts must share before those are left out of the second.
