@@ -163,9 +163,6 @@ func (s *step) recordDecision(d *Decision, issues []fault.Issue) {
 		Repairs: s.repairs(d), Usage: s.Owed.Usage, Cost: d.Cost, Estimated: s.Owed.Estimated > 0, At: s.At,
 	})
 	s.Owed = policy.Charge{}
-	if d.Retry {
-		s.Waited = backoff.Sum(s.Waited, d.Delay)
-	}
 	s.do(Decided).Decision = d
 	s.notifyAttempt(d)
 }

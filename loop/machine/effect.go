@@ -233,8 +233,9 @@ type Outcome struct {
 
 // Totals are sums over all attempts of a run, including failed ones.
 type Totals struct {
-	// Usage includes the runs that tools made under the context of their call ([tool.AddUsage]). Waited does
-	// not include the planner's waits. Turns is the number of requested replies.
+	// Usage includes the runs that tools made under the context of their call ([tool.AddUsage]). Waited is the
+	// length of the waits that were begun, without the planner's. Calls that wait together wait once. Turns is
+	// the number of requested replies.
 	Usage  message.Usage `json:"usage,omitzero"`
 	Waited time.Duration `json:"waited_ns,omitempty"`
 	Turns  int           `json:"turns,omitempty"`

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/policy"
 )
@@ -81,7 +80,6 @@ func (s *step) holdsPolls() bool {
 // deadline is not begun.
 func (s *step) waitForPoll() error {
 	w := s.inner.TransportWait
-	s.Waited = backoff.Sum(s.Waited, w.Delay)
 	if s.outlasts(w.Delay) {
 		s.inner.TransportWait = nil
 		s.stop(Outcome{Reason: policy.ReasonDeadline})

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/retake-go/retake/backoff"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/internal/chain"
@@ -153,6 +154,9 @@ func (s *step) mustWait(n following) bool {
 	if w := s.waitBefore(n); w != nil && w.Until.After(s.At) {
 		s.Phase, s.inner.Next = Waiting, n
 		s.do(WaitUntil).Wait = w
+		if w.Reason != policy.ReasonPlanner {
+			s.Waited = backoff.Sum(s.Waited, w.Until.Sub(s.At))
+		}
 		return true
 	}
 	if n != thenTurn {

@@ -59,7 +59,7 @@ func TestSwitchProviderLongWaitShortWait(t *testing.T) {
 			r, err := fixture.Run(t.Context(), first, fixture.NewSession(t), loop.Input{Prompt: "Hello."}, loop.Config{Policy: &exact, Consult: []fault.Class{fault.RateLimit}}, loop.WithPlanner(planner.Ladder{Models: []string{"backup"}}), loop.WithModels(map[string]loop.Model{"backup": backup}), loop.WithClock(looptest.NewClock()))
 			require.NoError(t, err)
 			assert.Equal(t, tt.model, r.Text)
-			assert.Equal(t, tt.waited, r.Waited)
+			assert.Equal(t, tt.waited, r.Attempts[0].Delay)
 		})
 	}
 }
