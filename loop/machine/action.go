@@ -66,7 +66,9 @@ func (s *step) fail(name string, f *fault.Failure, proposal, detail string) *Dec
 		stream = AnswerAction // a name that a model made up decides nothing: a journal may leave it out
 	}
 	p := s.policyOf(name)
-	s.countFailed(name, f.Class)
+	if s.Batch == nil || len(s.Batch.of(name, callLost)) == 0 { // else the tool has counted in this reply
+		s.countFailed(name, f.Class)
+	}
 	if p.NoProgress > 0 {
 		a.repeat(signature(name, proposal, *f))
 	}
@@ -270,7 +272,7 @@ func (s *step) underWay() []Position {
 		var at []Position
 		tools := s.Batch.tools()
 		for _, a := range s.Actions {
-			if slices.Contains(tools, a.Name) && !s.Batch.decided(a.Name) {
+			if slices.Contains(tools, a.Name) && s.Batch.open(a.Name) && !s.Batch.failed(a.Name) {
 				at = append(at, s.position(a.Name, a.Attempt))
 			}
 		}

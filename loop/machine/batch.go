@@ -136,11 +136,13 @@ func (b *Batch) of(tool string, statuses ...callStatus) (all []*BatchCall) {
 	return all
 }
 
-// decided reports whether the action of a tool was decided with one of its calls. Otherwise it is decided
-// when all have ended.
-func (b *Batch) decided(tool string) bool {
-	return len(b.of(tool, callInvalid, callAsked, callRefused, callLost, callNotRun, callDenied)) > 0
+// failed reports whether a call of a tool was a failed attempt of its action, and decided it.
+func (b *Batch) failed(tool string) bool {
+	return len(b.of(tool, callInvalid, callAsked, callRefused)) > 0
 }
+
+// open reports whether a call of a tool has no answer yet.
+func (b *Batch) open(tool string) bool { return len(b.of(tool, callOpen, callDoubtful)) > 0 }
 
 // twins returns the calls before call n that equal it. arguments are those of each call in the form of
 // [exact].
@@ -246,9 +248,10 @@ func (s *step) skipBatch() {
 	s.endBatch("Not run.")
 }
 
-// endBatch answers the calls without an answer, with special texts for those in doubt, so that no call stays
-// unanswered.
+// endBatch ends the batch before all of its calls have ended. It answers those without an answer, with special
+// texts for those in doubt, so that no call stays unanswered.
 func (s *step) endBatch(text string) {
+	s.settleTools()
 	for n, was := range s.Batch.Calls {
 		if was.Ended() {
 			continue

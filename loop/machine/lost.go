@@ -90,12 +90,16 @@ func retrying(p *policy.RetryPolicy, class fault.Class) *policy.RetryPolicy {
 // endLost ends a call without a result. The budgets count it, the model is told, and the run goes on unless a
 // budget is used up. It is not an attempt of the correction plane.
 func (s *step) endLost(c *BatchCall, v Verdict, f fault.Failure, verdict policy.Decision) {
-	s.countFailed(c.Tool, "")
+	var failed FailedAttempts
+	if !s.Batch.failed(c.Tool) && len(s.Batch.of(c.Tool, callLost)) == 0 { // else the tool has counted in this reply
+		s.countFailed(c.Tool, "")
+		failed = s.failedAttempts(c.Tool)
+	}
 	over, detail := s.Policy.Budgets.Exceeded(s.Failed.tool(c.Tool), 0, s.Failed.Run)
 	if over != "" {
 		verdict = policy.Decision{Reason: over, Detail: detail}
 	}
-	d := s.recordTransport(s.callPosition(c), f, verdict, s.failedAttempts(c.Tool))
+	d := s.recordTransport(s.callPosition(c), f, verdict, failed)
 	s.recordToolFailure(c, f.Class, textOfFailure(&f))
 	s.notifyToolFailed(c, f.Class, f.Message, c.inDoubt())
 	if over != "" {
@@ -105,7 +109,6 @@ func (s *step) endLost(c *BatchCall, v Verdict, f fault.Failure, verdict policy.
 		s.addDoubt(c)
 	}
 	s.giveBack(c)
-	s.uncharge(c)
 	c.end(callLost, c.lostText(v))
 }
 
@@ -150,19 +153,20 @@ func (s *step) recordToolFailure(c *BatchCall, class fault.Class, text string) {
 // textOfFailure returns the text of the error behind a failure.
 func textOfFailure(f *fault.Failure) string { return cmp.Or(f.Text, f.Message) }
 
-// uncharge takes back the attempt of a tool in a reply, because it ended on the transport plane and costs
-// none. An action that stays open gets a new number, so that no later call has the key of a call in doubt by
-// chance.
-func (s *step) uncharge(c *BatchCall) {
-	if s.find(c.Tool) == nil {
+// uncharge takes back the attempt of a tool in a reply, because calls of it ended without an outcome, which
+// costs none, unless another call was a failed attempt. An action that stays open gets a new number, so that
+// no later call has the key of a call in doubt by chance.
+func (s *step) uncharge(tool string) {
+	open := s.find(tool)
+	if open == nil {
 		return
 	}
-	a, settled := *s.open(c.Tool), s.Batch.decided(c.Tool)
-	s.close(c.Tool)
-	if !settled && a.Attempt <= 1 {
-		return
-	}
-	if !settled {
+	a := *open
+	s.close(tool)
+	if !s.Batch.failed(tool) {
+		if a.Attempt <= 1 {
+			return
+		}
 		a.Attempt--
 		a.Over = true
 	}

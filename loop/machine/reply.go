@@ -336,8 +336,10 @@ func (s *step) resumeProgress(tool string) {
 
 // accept ends the run with the calls of a reply as its answer.
 func (s *step) accept() {
-	s.passAll()
 	calls := s.Batch.runs()
+	for _, tool := range s.Batch.tools() {
+		s.pass(tool, policy.ReasonAccepted)
+	}
 	s.Batch = nil
 	for n := range calls {
 		calls[n].Exact = nil // only the journal needs it
@@ -508,7 +510,7 @@ func textIn(result json.RawMessage) (text string, is bool) {
 func (s *step) correctCall(
 	c *BatchCall, f *fault.Failure, detail string, decide func() *Decision,
 ) string {
-	if s.Batch.decided(c.Tool) {
+	if s.Batch.failed(c.Tool) {
 		return s.sibling(c, f, detail)
 	}
 	return s.correct(decide(), f.Issues, s.limitsLeft())
@@ -526,7 +528,7 @@ func (s *step) toolFailed(c *BatchCall, end *ToolEnd) error {
 
 // ran finishes a reply whose calls are all answered: it closes the actions that passed and tells the model.
 func (s *step) ran() error {
-	s.passAll()
+	s.settleTools()
 	s.keepProgress()
 	s.tellRepeated()
 	b, answer := s.Batch, s.answerOf()
@@ -541,13 +543,16 @@ func (s *step) ran() error {
 	return s.proceed(thenTurn)
 }
 
-// passAll closes the actions of the tools of a reply that no call has decided: all calls of each were
-// accepted, or one failed for good.
-func (s *step) passAll() {
+// settleTools settles the actions of the tools of a reply whose calls have all ended, unless a failed attempt
+// has decided them. They pass if all calls were accepted, or one failed for good.
+func (s *step) settleTools() {
 	b := s.Batch
 	for _, tool := range b.tools() {
 		switch {
-		case b.decided(tool):
+		case b.open(tool):
+		case len(b.of(tool, callLost, callDenied)) > 0:
+			s.uncharge(tool)
+		case b.failed(tool) || len(b.of(tool, callNotRun)) > 0:
 		case len(b.of(tool, callFailed)) > 0:
 			s.pass(tool, policy.ReasonFailedForGood)
 		default:

@@ -264,7 +264,6 @@ func (s *step) forbid(c *BatchCall, why, words string) {
 func (s *step) deny(c *BatchCall, lead, words string) {
 	c.Lost = nil
 	s.giveBack(c)
-	s.uncharge(c)
 	s.noteChosen(c)
 	c.end(callDenied, withWords(lead, " They say: ", words))
 }

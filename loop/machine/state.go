@@ -286,11 +286,14 @@ func (st State) Left(asked Effect) Effect {
 	return asked
 }
 
-// Attempt returns the position of an open action of the correction plane. Attempt is 0 if the action is not
-// open.
+// Attempt returns the position of an open action of the correction plane. Attempt is 0 if the action is
+// neither open nor under way.
 func (st State) Attempt(action string) Position {
-	if a := st.find(action); a != nil {
+	switch a := st.find(action); {
+	case a != nil:
 		return st.position(action, a.Attempt)
+	case st.Batch != nil && st.Batch.open(action): // a plan or a message has closed it
+		return st.position(action, 1)
 	}
 	return st.position(action, 0)
 }
