@@ -28,6 +28,13 @@ func (s *step) said() error {
 	if w.Reset {
 		s.Actions, s.Failed, s.inner.Nudge = nil, failedCounts{}, nil
 		s.startOver()
+		if b := s.Batch; b != nil {
+			for _, tool := range b.tools() {
+				if !b.failed(tool) {
+					s.open(tool).Attempt = 1 // it is under way
+				}
+			}
+		}
 	}
 	switch {
 	case s.Phase == Calling && !late:
