@@ -179,7 +179,9 @@ func (s *step) sibling(c *BatchCall, f *fault.Failure, detail string) string {
 	}
 	var item feedback.Item
 	if p := s.policyOf(c.Tool); p.EmitFeedback {
-		fb := feedback.New(s.input(&a, p.MaxAttempts, f, detail))
+		in := s.input(&a, p.MaxAttempts, f, detail)
+		in.Prev = nil // that is of the same attempt
+		fb := feedback.New(in)
 		if a.Last != nil {
 			fb.Schedule = a.Last.Schedule
 		}
