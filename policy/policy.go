@@ -149,7 +149,7 @@ type RetryPolicy struct {
 	// 100.
 	//
 	// If several actions are corrected at once, the settings of the action with the most attempts apply;
-	// among equals, the first by name. A model chosen by a planner wins over the model named here.
+	// among equals, the one that began first. A model chosen by a planner wins over the model named here.
 	PerAttempt []Settings `policy:"attempts,correction"`
 }
 

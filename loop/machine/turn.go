@@ -100,9 +100,14 @@ func (s *step) positions() []Position {
 	return at
 }
 
-// settings returns the settings of the action with the most attempts; among equals, of the first.
+// foremost returns the position of the action with the most attempts; among equals, of the first.
+func foremost(at []Position) Position {
+	return slices.MaxFunc(at, func(a, b Position) int { return cmp.Compare(a.Attempt, b.Attempt) })
+}
+
+// settings returns the settings of the foremost action.
 func (s *step) settings(at []Position) policy.Settings {
-	most := slices.MaxFunc(at, func(a, b Position) int { return cmp.Compare(a.Attempt, b.Attempt) })
+	most := foremost(at)
 	return s.policyOf(most.Action).SettingsOf(most.Attempt)
 }
 
@@ -274,7 +279,7 @@ func (s *step) system() (string, error) {
 	if s.Config.UserPrompt || s.compiled.system == nil {
 		return s.System, nil
 	}
-	at := s.positions()[0]
+	at := foremost(s.positions())
 	text, err := s.compiled.system.Prompt(view{s.State}, at.Attempt, at.MaxAttempts, s.Config.Limits)
 	return text, chain.At("system", err)
 }
