@@ -21,7 +21,7 @@ type RetryAfter string
 // The rules for a server's retry-after.
 const (
 	// RetryAfterFloor waits at least as long as the server asks; jitter may add to that wait (see
-	// [RetryPolicy.RetryAfterJitter]). A longer backoff stays as it is.
+	// [RetryPolicy.RetryAfterJitter]). A backoff that is longer whatever its jitter stays as it is.
 	RetryAfterFloor RetryAfter = "floor"
 	// RetryAfterFirst waits exactly as long as the server asks, whatever the backoff.
 	RetryAfterFirst RetryAfter = "first"

@@ -70,10 +70,10 @@ type FailedError struct {
 func (e *FailedError) Error() string { return canon.Visible(e.Text) }
 
 // TryLater is what a tool returns if it did nothing and the same call is to be made again, after a wait of at
-// least after (0 or more). The transport policy decides, whatever the tool declares. The model hears nothing
-// of it until the tries are used up. If the policy's tries are unlimited, and it waits no time either, the
-// call is made again after 1 s. err says why, for operators, and may be nil. The error is a [*LaterError]. A
-// negative wait is a mistake of the tool: the error is then an ordinary one.
+// least after (0 or more). The transport policy decides, whatever its classes and the tool's declaration. The
+// model hears nothing of it until the tries are used up. If the policy's tries are unlimited, and it waits no
+// time either, the call is made again after 1 s. err says why, for operators, and may be nil. The error is a
+// [*LaterError]. A negative wait is a mistake of the tool: the error is then an ordinary one.
 func TryLater(err error, after time.Duration) error {
 	if after < 0 {
 		return errors.Join(fmt.Errorf("tool.TryLater: after is %v: give 0 or more", after), err)

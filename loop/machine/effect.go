@@ -243,7 +243,7 @@ type Totals struct {
 	// number of calls without usage, which were charged what was projected.
 	Cost      int64 `json:"cost_micros,omitempty"`
 	Estimated int64 `json:"estimated,omitempty"`
-	// Wasted is what the failed attempts consumed. What one model call consumed counts for the first attempt
-	// that its reply decided.
+	// Wasted is what the failed attempts consumed; that of a tool which failed for good is none. What one model
+	// call consumed counts for the first attempt that its reply decided.
 	Wasted policy.Charge `json:"wasted,omitzero"`
 }
