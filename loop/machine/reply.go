@@ -194,7 +194,7 @@ func (s *step) called(r *Reply) error {
 	decided := make(map[string]*Decision)
 	for _, tool := range b.tools() {
 		failed := b.of(tool, callInvalid)
-		if len(failed) > 0 || !skip {
+		if len(failed) > 0 || !skip || !b.open(tool) {
 			s.beginAttempt(tool)
 		}
 		if !skip {
