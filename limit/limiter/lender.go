@@ -53,8 +53,7 @@ type lender struct {
 	finding bool
 	// leaving is set while the store is told that the process does not count until it uses the scope again.
 	leaving bool
-	// last is what was known last, alive how many processes it had, and skew what the store's clock is ahead.
-	last  limit.State
+	// alive is how many processes there were when the store was last heard of, and skew what its clock is ahead.
 	alive int64
 	skew  time.Duration
 	// down is set while the breaker of the lender is open.
@@ -90,6 +89,8 @@ type todo struct {
 	write bool
 	// counts is for how long the process counts from then on.
 	counts time.Duration
+	// last is what was known last. It takes the place of a record that the store has lost.
+	last limit.State
 }
 
 // quiet reports whether there is nothing to tell.
@@ -253,6 +254,10 @@ func (b *lender) try(ctx context.Context, t todo, writing *atomic.Pointer[claim]
 	if err != nil {
 		return outcome{}, false, err
 	}
+	if old.Version == 0 && t.last.Out != nil { // the record is lost, and not what was used of the limits
+		r.State = t.last.Clone()
+		r.State.Asked += 1 << 12 // others may have had the next IDs
+	}
 	skew := old.Now.Sub(local)
 	t.write = r.configure(b.config, b.l.begun.Add(skew)) || t.write
 	out := r.play(old.Now, &t, b.l.name)
@@ -335,7 +340,7 @@ func (b *lender) alone(now time.Time) {
 func (b *lender) find() {
 	l := b.l
 	l.mu.Lock()
-	t := todo{events: b.untold, claims: b.claims, write: true, counts: b.counts()}
+	t := todo{events: b.untold, claims: b.claims, write: true, counts: b.counts(), last: b.last}
 	l.mu.Unlock()
 	out, err := b.exchange(t)
 	l.mu.Lock()

@@ -415,6 +415,43 @@ func TestACallDoesNotWaitForAnotherProcessInVain(t *testing.T) {
 	})
 }
 
+// A server that evicts the record, or comes back without it, lets no more through than before: the processes
+// remember.
+func TestARecordThatIsLostIsRemembered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := newMemory()
+		var granted atomic.Int64
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		var working sync.WaitGroup
+		for range 2 {
+			l := newLimiter(t, limiter.Config{Store: store, Limit: limit.Config{
+				Windows: []limit.Window{{Resource: "requests", Limit: 30, Period: 10 * time.Second}},
+			}})
+			working.Go(func() {
+				for {
+					g, err := l.Acquire(ctx, limiter.Ask{Scope: "a"})
+					if err != nil { // it would be later than the end
+						return
+					}
+					granted.Add(1)
+					l.Settle(g, limiter.Use{Outcome: limit.Served})
+				}
+			})
+		}
+		for range 19 {
+			time.Sleep(3 * time.Second)
+			store.mu.Lock()
+			clear(store.records)
+			store.mu.Unlock()
+		}
+		working.Wait()
+		quiet(nil)
+		assert.LessOrEqual(t, granted.Load(), int64(180+30), "30 in ten seconds, and 30 at once")
+		assert.Greater(t, granted.Load(), int64(170))
+	})
+}
+
 // While the store is lost, those share the limit that lived when it was: one that was killed at work counts
 // no more after some seconds, and one counts that has been silent since, because its call takes long or it
 // has made none for a while.
