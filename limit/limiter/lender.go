@@ -258,9 +258,10 @@ func (b *lender) try(ctx context.Context, t todo, writing *atomic.Pointer[claim]
 		r.State = t.last.Clone()
 		r.State.Asked += 1 << 12 // others may have had the next IDs
 	}
-	skew := old.Now.Sub(local)
+	now := r.steady(old.Now)
+	skew := now.Sub(local)
 	t.write = r.configure(b.config, b.l.begun.Add(skew)) || t.write
-	out := r.play(old.Now, &t, b.l.name)
+	out := r.play(now, &t, b.l.name)
 	if out.skew = skew; !out.changed {
 		return out, true, nil
 	}

@@ -415,6 +415,37 @@ func TestACallDoesNotWaitForAnotherProcessInVain(t *testing.T) {
 	})
 }
 
+// setBack is a store whose clock is set.
+type setBack struct {
+	limiter.Store
+	by atomic.Int64
+}
+
+func (s *setBack) Load(ctx context.Context, scope string) (limiter.Record, error) {
+	r, err := s.Store.Load(ctx, scope)
+	r.Now = r.Now.Add(-time.Duration(s.by.Load()))
+	return r, err
+}
+
+// The clock of a server may be set back, or a standby whose clock is behind takes over. No call waits for it.
+func TestAStoreWhoseClockIsSetBackHoldsNobodyUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &setBack{Store: newMemory()}
+		one := newLimiter(t, limiter.Config{Store: store, Limit: perSecond(10)})
+		other := newLimiter(t, limiter.Config{Store: store, Limit: perSecond(10)})
+		for _, by := range []time.Duration{0, time.Hour, time.Hour, 2 * time.Hour} {
+			store.by.Store(int64(by))
+			begun := time.Now()
+			for range 20 {
+				acquire(t, one, limit.Served)
+				acquire(t, other, limit.Served)
+			}
+			assert.InDelta(t, 4, time.Since(begun).Seconds(), 1.5, by)
+		}
+		quiet(nil)
+	})
+}
+
 // A server that evicts the record, or comes back without it, lets no more through than before: the processes
 // remember.
 func TestARecordThatIsLostIsRemembered(t *testing.T) {

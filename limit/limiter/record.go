@@ -21,6 +21,8 @@ type record struct {
 	Alive map[string]int64 `json:"alive"`
 	// Begun is when the last process was made that knew the scope, in milliseconds since 1970.
 	Begun int64 `json:"begun,omitempty"`
+	// Ahead is what the times are ahead of the store's clock, which was set back.
+	Ahead time.Duration `json:"ahead,omitempty"`
 }
 
 // outcome is what came of an exchange.
@@ -78,6 +80,12 @@ func (r *record) configure(c limit.Config, begun time.Time) bool {
 	r.Begun = begun.UnixMilli()
 	_ = r.State.Configure(c) // it was checked
 	return true
+}
+
+// steady is the time of the record: that of the store's clock, but it goes on if that is set back.
+func (r *record) steady(now time.Time) time.Time {
+	r.Ahead += max(0, time.Duration(r.State.Now-now.UnixNano())-r.Ahead)
+	return now.Add(r.Ahead)
 }
 
 func (r *record) write() []byte {
