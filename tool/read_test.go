@@ -187,6 +187,9 @@ func TestSets(t *testing.T) {
 		"tools[2]: \"a.b\" and \"a_b\" would both be \"a_b\" to a provider: rename one\n"+
 		"tools[3]: \"a.b\" is given twice: leave one out, or rename it")
 
+	_, err = tool.NewSet(raw("_21st"), raw("21st"), raw("-x"), raw("x"), raw("__x"))
+	require.EqualError(t, err, "tools[1]: \"_21st\" and \"21st\" would both be \"_21st\" to a provider: rename one")
+
 	var none *tool.Set
 	assert.Empty(t, none.All())
 	assert.Empty(t, none.Names())

@@ -20,10 +20,12 @@ type Set struct {
 }
 
 // NewSet makes a set, in the order given. Tools that are nil or zero, share a name, or could not be told
-// apart by providers, which see aliases (a.b and a_b are both a_b), are refused; the error names all of them.
+// apart by providers, which see aliases (a.b and a_b are both a_b, 1a and _1a both _1a), are refused; the
+// error names all of them.
 func NewSet(tools ...*Tool) (*Set, error) {
 	s := &Set{tools: slices.Clone(tools), byAlias: map[string]*Tool{}}
 	var faults []error
+	taken := map[string]*Tool{}
 	for n, t := range tools {
 		if t == nil {
 			faults = append(faults, fmt.Errorf("tools[%d]: is nil", n))
@@ -34,9 +36,12 @@ func NewSet(tools ...*Tool) (*Set, error) {
 			continue
 		}
 		alias := ProviderName(t.name)
-		switch other := s.byAlias[alias]; {
+		if alias[0] == '-' || alias[0] >= '0' && alias[0] <= '9' {
+			alias = "_" + alias // as several providers have it
+		}
+		switch other := taken[alias]; {
 		case other == nil:
-			s.byAlias[alias] = t
+			taken[alias], s.byAlias[ProviderName(t.name)] = t, t
 		case other.name == t.name:
 			faults = append(faults,
 				fmt.Errorf("tools[%d]: %q is given twice: leave one out, or rename it", n, t.name))
