@@ -6,15 +6,15 @@ import (
 	"github.com/retake-go/retake/internal/fields"
 )
 
-// suggest names the member that was probably meant by one that is not allowed. It comes first: a list of very
-// many names is cut.
+// suggest names the member that was probably meant by one that is not allowed, unless it was sent as well. It
+// comes first: a list of very many names is cut.
 func (e *evaluation) suggest(f *failure) {
 	names := f.allowed()
 	if len(names) < 2 || !e.likens(len(names)) {
 		return
 	}
 	near := fields.Nearest(f.value.name(), names)
-	if near < 0 {
+	if near < 0 || f.value.parent().member(names[near]).isThere() {
 		return
 	}
 	meant := names[near]

@@ -31,6 +31,7 @@ func TestTheNameThatWasMeantComesFirst(t *testing.T) {
 		"unevaluated": {`{"properties":{"alpha":{}},"allOf":[{"properties":{"beta":{}}}],"unevaluatedProperties":false}`, `{"bata":1}`, "beta (the nearest name), alpha"},
 		"only_one":    {closed(`"rivers":{}`), `{"river":1}`, "rivers"},
 		"too_short":   {closed(`"x":{},"y":{}`), `{"z":1}`, "x, y"},
+		"sent":        {closed(`"path":{},"query":{}`), `{"paths":1,"path":2}`, "path, query"},
 		"far":         {closed(`"city":{},"nights":{}`), `{"price":1}`, "city, nights"},
 	} {
 		t.Run(name, func(t *testing.T) {
