@@ -118,16 +118,33 @@ type otherDecision struct {
 // Run reads a journal to its end and answers for each of its runs. The journal must replay. Errors are those
 // of [Replay] and [WhatIf.Validate].
 func (w WhatIf) Run(in io.Reader) (Outlook, error) {
-	if err := w.Validate(); err != nil {
-		return Outlook{}, err
+	all, err := WhatIfs(in, w)
+	return all[0], err
+}
+
+// WhatIfs is [WhatIf.Run] for several questions about one journal, which is read once, with the key of the
+// first. There is an answer for each, in their order, also with an error.
+func WhatIfs(in io.Reader, all ...WhatIf) ([]Outlook, error) {
+	answers := make([]Outlook, len(all))
+	var a asking
+	for n := range all {
+		if err := all[n].Validate(); err != nil {
+			return answers, err
+		}
+		a.questions = append(a.questions, question{w: &all[n], outlook: &answers[n]})
 	}
-	a := asking{w: &w, player: newPlayer(in, w.Key)}
+	if len(all) == 0 {
+		return answers, nil
+	}
+	a.player = newPlayer(in, all[0].Key)
 	if err := a.r.each(a.Fold, a.next); err != nil {
-		return a.outlook, err
+		return answers, err
 	}
 	a.close()
-	a.outlook.Session = a.report.Session
-	return a.outlook, nil
+	for n := range answers {
+		answers[n].Session = a.report.Session
+	}
+	return answers, nil
 }
 
 // Validate reports all faults, joined.
@@ -151,14 +168,18 @@ func (w *WhatIf) change(cfg *machine.Config) {
 	}
 }
 
-// asking folds a journal, and drives a second run beside each of its runs.
+// asking folds a journal, and drives another run for each question beside each of its runs.
 type asking struct {
 	*player
-	w       *WhatIf
-	outlook Outlook
-	// run is the second run, or nil.
-	run *counterfactualRun
+	questions []question
 	request
+}
+
+// question is a question with its answer so far. run is the other run, or nil.
+type question struct {
+	w       *WhatIf
+	outlook *Outlook
+	run     *counterfactualRun
 }
 
 // request is what a run waits for.
@@ -201,34 +222,44 @@ func (a *asking) next(e *entry) error {
 			ev: *a.last, line: e.line, number: a.events, before: before, request: a.request, decision: *a.undecided,
 		})
 	case kindSnapshot:
-		if a.Unfinished() {
-			a.outlook.Warnings = append(a.outlook.Warnings,
-				"of the run that was compacted nothing can be asked: its beginning is not there")
+		for _, q := range a.questions {
+			if a.Unfinished() {
+				q.outlook.Warnings = append(q.outlook.Warnings,
+					"of the run that was compacted nothing can be asked: its beginning is not there")
+			}
 		}
 	}
 	return nil
 }
 
-// happened passes an event to the second run.
+// happened passes an event to the other runs.
 func (a *asking) happened(o *occurrence) {
 	if o.ev.Kind == machine.Started {
 		a.close()
 		a.request, o.request = request{}, request{}
-		a.run = a.w.begin(&a.Header, o)
 	}
-	if a.run != nil {
-		a.run.take(o, &a.State)
+	for n := range a.questions {
+		q := &a.questions[n]
+		if o.ev.Kind == machine.Started {
+			q.run = q.w.begin(&a.Header, o)
+		}
+		if q.run != nil {
+			q.run.take(o, &a.State)
+		}
 	}
 	a.follow(&a.State, o.decision.Said, o.decision.Effects, o.ev.At)
 }
 
-// close ends the second run.
+// close ends the other runs.
 func (a *asking) close() {
-	if a.run == nil {
-		return
+	for n := range a.questions {
+		q := &a.questions[n]
+		if q.run == nil {
+			continue
+		}
+		run := q.run.finish()
+		q.outlook.Runs = append(q.outlook.Runs, run)
+		q.outlook.Comparison = q.outlook.Plus(run.Comparison)
+		q.run = nil
 	}
-	run := a.run.finish()
-	a.outlook.Runs = append(a.outlook.Runs, run)
-	a.outlook.Comparison = a.outlook.Plus(run.Comparison)
-	a.run = nil
 }

@@ -361,3 +361,20 @@ func TestAQuestionThatCannotBeAskedIsRefused(t *testing.T) {
 	_, err = journal.WhatIf{}.Run(bytes.NewReader(kept(t, "bad-decision-changed")))
 	require.ErrorIs(t, err, journal.ErrDiffers, "a journal that does not replay answers nothing")
 }
+
+// Several questions about one journal have the answers that each has alone.
+func TestQuestionsAreAskedTogether(t *testing.T) {
+	one, two := journal.WhatIf{Policy: policyOf(t, "max_attempts: 1\n")}, journal.WhatIf{}
+	for _, name := range []string{"two_runs", "corrected", "compacted"} {
+		text := kept(t, name)
+		all, err := journal.WhatIfs(bytes.NewReader(text), one, two)
+		require.NoError(t, err)
+		assert.Equal(t, []journal.Outlook{ask(t, text, one), ask(t, text, two)}, all)
+	}
+	none, err := journal.WhatIfs(bytes.NewReader(nil))
+	require.NoError(t, err)
+	assert.Empty(t, none)
+	bad, err := journal.WhatIfs(bytes.NewReader(kept(t, "bad-decision-changed")), one, two)
+	require.ErrorIs(t, err, journal.ErrDiffers)
+	assert.Len(t, bad, 2)
+}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -216,14 +215,12 @@ func (t *tune) play(e *env, text []byte, all []*candidate) error {
 // ask asks the runs of journals what they would have come to. It returns those that cannot be read.
 func (t *tune) ask(e *env, all []*candidate) (bad []place, err error) {
 	t.places, t.recorded = e.outermost(t.places), &candidate{Name: "(as recorded)"}
-	work := func(in io.Reader, key []byte) (outlooks []journal.Outlook, err error) {
-		text, err := io.ReadAll(in) // once for all policies: a pipe cannot be read again
-		for n := 0; err == nil && n < len(all); n++ {
-			var o journal.Outlook
-			o, err = journal.WhatIf{Policy: &all[n].set, Model: t.Model, Key: key}.Run(bytes.NewReader(text))
-			outlooks = append(outlooks, o)
+	work := func(in io.Reader, key []byte) ([]journal.Outlook, error) {
+		var asked []journal.WhatIf
+		for _, c := range all {
+			asked = append(asked, journal.WhatIf{Policy: &c.set, Model: t.Model, Key: key})
 		}
-		return outlooks, err
+		return journal.WhatIfs(in, asked...)
 	}
 	err = each(e, t.places, t.Key, work, func(p place, outlooks []journal.Outlook, err error) error {
 		if err != nil {
