@@ -38,7 +38,7 @@ type at struct{ begin, real time.Time }
 
 func startAt(begin time.Time) at                  { return at{begin, time.Now()} }
 func (c at) Now() time.Time                       { return c.begin.Add(time.Since(c.real)) }
-func (at) After(d time.Duration) <-chan time.Time { return time.After(d / 10) }
+func (at) After(d time.Duration) <-chan time.Time { return time.After(d) }
 
 // stories are the journals of package report.
 const stories = "../testdata"
