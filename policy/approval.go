@@ -129,6 +129,25 @@ func (a Approval) Exceeds(arguments []byte) bool {
 	return err != nil || a.Above == nil || n > *a.Above
 }
 
+// ApprovalCall is what the rules for approval look at in a call. Declared: the tool itself wants it approved.
+// Repeatable: the tool is declared read-only or idempotent. Approved: a person has approved a call of the tool
+// in the session. Exceeds: a value is above the bound (see [Approval.Exceeds]).
+type ApprovalCall struct{ Declared, Repeatable, Approved, Exceeds bool }
+
+// Needs returns the rule by which a call needs approval; empty if it needs none.
+func (a Approval) Needs(c ApprovalCall) ApprovalRule {
+	switch w := a.When; {
+	case w == ApproveNever:
+		return ""
+	case w == ApproveAlways, w == ApproveUndeclared && !c.Repeatable, w == ApproveFirst && !c.Approved,
+		w == ApproveAbove && c.Exceeds:
+		return w
+	case c.Declared:
+		return ApproveDeclared
+	}
+	return ""
+}
+
 // check reports what is wrong with a alone.
 func (a *Approval) check(f fields.Faults) {
 	if strings.HasPrefix(a.Argument, "/") && !jsontext.Pointer(a.Argument).IsValid() {

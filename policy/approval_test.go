@@ -72,3 +72,26 @@ func TestApprovalsAreMergedByMember(t *testing.T) {
 	assert.Equal(t, policy.Approval{When: policy.ApproveAbove, Argument: "amount", Above: new(backoff.One), Timeout: time.Hour},
 		s.Policy(policy.Target{Tool: "pay"}).Approval)
 }
+
+func TestWhichCallsNeedApproval(t *testing.T) {
+	for when, needs := range map[policy.ApprovalRule]func(policy.ApprovalCall) bool{
+		"":                       func(policy.ApprovalCall) bool { return false },
+		policy.ApproveDeclared:   func(policy.ApprovalCall) bool { return false },
+		policy.ApproveAlways:     func(policy.ApprovalCall) bool { return true },
+		policy.ApproveUndeclared: func(c policy.ApprovalCall) bool { return !c.Repeatable },
+		policy.ApproveFirst:      func(c policy.ApprovalCall) bool { return !c.Approved },
+		policy.ApproveAbove:      func(c policy.ApprovalCall) bool { return c.Exceeds },
+	} {
+		for n := range 16 {
+			c := policy.ApprovalCall{Declared: n&1 > 0, Repeatable: n&2 > 0, Approved: n&4 > 0, Exceeds: n&8 > 0}
+			want := policy.ApprovalRule("")
+			if needs(c) {
+				want = when
+			} else if c.Declared {
+				want = policy.ApproveDeclared
+			}
+			assert.Equal(t, want, policy.Approval{When: when}.Needs(c), "%s: %+v", when, c)
+			assert.Empty(t, policy.Approval{When: policy.ApproveNever}.Needs(c))
+		}
+	}
+}

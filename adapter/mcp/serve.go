@@ -179,15 +179,8 @@ const notApproved = "Not run: this call needs a person's approval, and nobody ca
 
 // needsApproval reports whether a call would wait for a person in a run of which nobody has approved a call.
 func (s *served) needsApproval(args []byte) bool {
-	switch s.approval.When {
-	case policy.ApproveNever:
-		return false
-	case policy.ApproveAlways, policy.ApproveFirst:
-		return true
-	case policy.ApproveUndeclared:
-		return !s.tool.Repeatable() || s.tool.NeedsApproval(args)
-	}
-	return s.approval.When == policy.ApproveAbove && s.approval.Exceeds(args) || s.tool.NeedsApproval(args)
+	return s.approval.Needs(policy.ApprovalCall{Declared: s.tool.NeedsApproval(args), Repeatable: s.tool.Repeatable(),
+		Exceeds: s.approval.Exceeds(args)}) != ""
 }
 
 func (s *served) result(ctx context.Context, out tool.Outcome) *sdk.CallToolResult {

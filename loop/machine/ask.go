@@ -83,7 +83,9 @@ func (s *step) asksPeople() bool {
 		p := s.policyOf(c.Tool).Approval.Whole()
 		a := Ask{Index: c.Index, Tool: c.Tool, CallID: c.ID, Key: c.Key, Arguments: c.Arguments, At: s.At,
 			Deadline: s.openUntil(p.Timeout)}
-		switch rule := s.approvalRule(c, &p); {
+		rule := p.Needs(policy.ApprovalCall{Declared: c.NeedsApproval, Repeatable: c.Repeatable,
+			Approved: s.Session.Approved(c.Tool), Exceeds: c.Exceeds})
+		switch {
 		case c.Lost != nil:
 			a.Kind, a.Failure, a.Default = AskDoubt, &c.Lost.Failure, NobodyKnows
 		case c.Approved || rule == "":
@@ -126,30 +128,6 @@ func (s *step) askID(a *Ask, attempt string) string {
 		text = appendPart(text, part)
 	}
 	return fmt.Sprintf("%d.%d.%d-%s", s.Run, s.Turn, a.Index+1, digest(text, keyLen))
-}
-
-// approvalRule returns why a call needs approval, or "".
-func (s *step) approvalRule(c *BatchCall, p *policy.Approval) policy.ApprovalRule {
-	needs := false
-	switch p.When {
-	case policy.ApproveNever:
-		return ""
-	case policy.ApproveAlways:
-		needs = true
-	case policy.ApproveUndeclared:
-		needs = !c.Repeatable
-	case policy.ApproveFirst:
-		needs = !s.Session.Approved(c.Tool)
-	case policy.ApproveAbove:
-		needs = c.Exceeds
-	}
-	switch {
-	case needs:
-		return p.When
-	case c.NeedsApproval:
-		return policy.ApproveDeclared
-	}
-	return ""
 }
 
 // lostCall is a call in doubt that a person is asked about.
