@@ -87,8 +87,8 @@ func afterThoughts(text string) int {
 	}
 }
 
-// OnlyThoughts reports whether a text has thoughts of the model, in tags such as <think>, and nothing else. What
-// stands before a </think> without an opening tag is a thought, too.
+// OnlyThoughts reports whether a text has thoughts of the model, in tags such as <think>, and nothing else.
+// What stands before a </think> without an opening tag is a thought, too.
 func OnlyThoughts(text string) bool {
 	end := afterThoughts(text)
 	if unopened := unopenedThought(text, end); unopened >= 0 {

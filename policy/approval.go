@@ -130,8 +130,8 @@ func (a Approval) Exceeds(arguments []byte) bool {
 }
 
 // ApprovalCall is what the rules for approval look at in a call. Declared: the tool itself wants it approved.
-// Repeatable: the tool is declared read-only or idempotent. Approved: a person has approved a call of the tool
-// in the session. Exceeds: a value is above the bound (see [Approval.Exceeds]).
+// Repeatable: the tool is declared read-only or idempotent. Approved: a person has approved a call of the
+// tool in the session. Exceeds: a value is above the bound (see [Approval.Exceeds]).
 type ApprovalCall struct{ Declared, Repeatable, Approved, Exceeds bool }
 
 // Needs returns the rule by which a call needs approval; empty if it needs none.

@@ -16,8 +16,8 @@ type textView struct {
 	within *Page
 }
 
-// Parts are those of the text without secrets. Looking for them takes seconds for megabytes that somebody made
-// for it, so only what is shown is looked through.
+// Parts are those of the text without secrets. Looking for them takes seconds for megabytes that somebody
+// made for it, so only what is shown is looked through.
 func (t *textView) Parts() []segment {
 	if t.text == "" {
 		return nil

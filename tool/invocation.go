@@ -70,8 +70,9 @@ func invocationOf(ctx context.Context) Invocation {
 }
 
 // IdempotencyKey is the key of the call that a tool runs for. The same call has the same key when it is made
-// again: after a transport fault, after a crash, or by the model when nobody knows how the call ended or while
-// other calls of its tool are corrected. Other arguments have another key. It is empty if the driver gave none.
+// again: after a transport fault, after a crash, or by the model when nobody knows how the call ended or
+// while other calls of its tool are corrected. Other arguments have another key. It is empty if the driver
+// gave none.
 func IdempotencyKey(ctx context.Context) string { return invocationOf(ctx).Key }
 
 // CallID is the id of the call a tool runs for; empty where the driver gave none.

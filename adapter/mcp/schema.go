@@ -54,8 +54,8 @@ func inputSchema(v any, c Config) (json.RawMessage, error) {
 	return raw, nil
 }
 
-// compiled compiles a schema, and returns it as it is used. One that names no draft and is none of 2020-12 may
-// be of an older one: the protocol has said since its version 2025-11-25 which draft is meant.
+// compiled compiles a schema, and returns it as it is used. One that names no draft and is none of 2020-12
+// may be of an older one: the protocol has said since its version 2025-11-25 which draft is meant.
 func compiled(raw json.RawMessage) (json.RawMessage, *schema.Schema, error) {
 	s, err := schema.Compile(raw)
 	var tree map[string]any

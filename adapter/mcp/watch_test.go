@@ -61,7 +61,8 @@ func TestProgressGoesThrough(t *testing.T) {
 	assert.JSONEq(t, `{"progress":2,"total":3}`, string(out.Progress))
 }
 
-// Each report is a line of the journal: a server that reports without end, or at length, is heard now and then.
+// Each report is a line of the journal: a server that reports without end, or at length, is heard now and
+// then.
 func TestAFloodOfProgressIsHeardNowAndThen(t *testing.T) {
 	const flood = 1000
 	heard := make(chan string)

@@ -43,8 +43,8 @@ func (l *log) take(ctx context.Context) error {
 	return err
 }
 
-// setOpen notes which logs are open. One is noted before it may have a row, so that a row of any other is held
-// for nobody.
+// setOpen notes which logs are open. One is noted before it may have a row, so that a row of any other is
+// held for nobody.
 func (s *Store) setOpen(holder string, open bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,9 +80,9 @@ func (l *log) release(ctx context.Context) error {
 	return err
 }
 
-// renew renews the leases of the store, and lets go of journals that it holds for nobody: the server could not
-// be told that they were closed, or it has forgotten. Whoever has locked a row writes that journal, and renews its
-// lease by that.
+// renew renews the leases of the store, and lets go of journals that it holds for nobody: the server could
+// not be told that they were closed, or it has forgotten. Whoever has locked a row writes that journal, and
+// renews its lease by that.
 func (s *Store) renew(ctx context.Context) error { return within(ctx, s.patience, s.renewAll) }
 
 func (s *Store) renewAll(ctx context.Context) error {

@@ -192,16 +192,16 @@ func broke(err error) bool {
 	return unreached || lost || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || pgconn.SafeToRetry(err)
 }
 
-// errPooler: a connection does not know what was prepared. errNoSchema: no schema of the search path is there,
-// or none may be used.
+// errPooler: a connection does not know what was prepared. errNoSchema: no schema of the search path is
+// there, or none may be used.
 var (
 	errPooler = errors.New("a pooler gives out another connection of the server than before: " +
 		"set default_query_exec_mode=exec in the connection string")
 	errNoSchema = errors.New("the role may use no schema of its search_path: make one, or grant it USAGE")
 )
 
-// reasons are what codes of the server mean: those of a standby or a transaction that only reads, of a missing
-// right, of a prepared statement that is not there or is there already, and of a missing schema.
+// reasons are what codes of the server mean: those of a standby or a transaction that only reads, of a
+// missing right, of a prepared statement that is not there or is there already, and of a missing schema.
 var reasons = map[string]error{
 	"25006": journal.ErrReadOnly, "42501": journal.ErrReadOnly,
 	"26000": errPooler, "42P05": errPooler, "3F000": errNoSchema,

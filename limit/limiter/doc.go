@@ -22,7 +22,8 @@
 // Limiters of many processes with the same [Store] keep the limits together. A process borrows calls for some
 // tenths of a second at once, so that most grants need no message. What a dead process had borrowed comes to
 // nothing by itself. While the store cannot be reached, each of those that were alive keeps to its part of
-// the last known limits, and says so: see [Notice]. A record that the store has lost is made again from what a
-// process knew last: what others borrowed since comes on top of the limit once. So that it is known who is, a process that uses a scope
-// speaks to the store within seconds, and less often the longer it has nothing to say.
+// the last known limits, and says so: see [Notice]. A record that the store has lost is made again from what
+// a process knew last: what others borrowed since comes on top of the limit once. So that it is known who is,
+// a process that uses a scope speaks to the store within seconds, and less often the longer it has nothing to
+// say.
 package limiter

@@ -53,7 +53,8 @@ type lender struct {
 	finding bool
 	// leaving is set while the store is told that the process does not count until it uses the scope again.
 	leaving bool
-	// alive is how many processes there were when the store was last heard of, and skew what its clock is ahead.
+	// alive is how many processes there were when the store was last heard of, and skew what its clock is
+	// ahead.
 	alive int64
 	skew  time.Duration
 	// down is set while the breaker of the lender is open.

@@ -82,8 +82,8 @@ func (on Offer) CheckChoice(c message.ToolChoice) error {
 // Read reads and checks a model's reply under the settings of a policy (see [Settings]). It is a pure
 // function, so an engine may run it anywhere and pass the result to the core as an event.
 //
-// Read ignores the contents of a truncated or refused reply. Invalid UTF-8 becomes U+FFFD. A text that has only
-// thoughts is not an answer: it becomes part of the reply's Thinking.
+// Read ignores the contents of a truncated or refused reply. Invalid UTF-8 becomes U+FFFD. A text that has
+// only thoughts is not an answer: it becomes part of the reply's Thinking.
 func Read(r message.Reply, on Offer, settings tool.Settings) *machine.Reply {
 	return new(values).read(r, on, settings)
 }

@@ -248,8 +248,8 @@ func (s *step) skipBatch() {
 	s.endBatch("Not run.")
 }
 
-// endBatch ends the batch before all of its calls have ended. It answers those without an answer, with special
-// texts for those in doubt, so that no call stays unanswered.
+// endBatch ends the batch before all of its calls have ended. It answers those without an answer, with
+// special texts for those in doubt, so that no call stays unanswered.
 func (s *step) endBatch(text string) {
 	s.settleTools()
 	for n, was := range s.Batch.Calls {

@@ -233,9 +233,9 @@ type Outcome struct {
 
 // Totals are sums over all attempts of a run, including failed ones.
 type Totals struct {
-	// Usage includes the runs that tools made under the context of their call ([tool.AddUsage]). Waited is the
-	// length of the waits that were begun, without the planner's. Calls that wait together wait once. Turns is
-	// the number of requested replies.
+	// Usage includes the runs that tools made under the context of their call ([tool.AddUsage]). Waited is
+	// the length of the waits that were begun, without the planner's. Calls that wait together wait once.
+	// Turns is the number of requested replies.
 	Usage  message.Usage `json:"usage,omitzero"`
 	Waited time.Duration `json:"waited_ns,omitempty"`
 	Turns  int           `json:"turns,omitempty"`
@@ -243,7 +243,7 @@ type Totals struct {
 	// number of calls without usage, which were charged what was projected.
 	Cost      int64 `json:"cost_micros,omitempty"`
 	Estimated int64 `json:"estimated,omitempty"`
-	// Wasted is what the failed attempts consumed; that of a tool which failed for good is none. What one model
-	// call consumed counts for the first attempt that its reply decided.
+	// Wasted is what the failed attempts consumed; that of a tool which failed for good is none. What one
+	// model call consumed counts for the first attempt that its reply decided.
 	Wasted policy.Charge `json:"wasted,omitzero"`
 }

@@ -336,8 +336,8 @@ func (st State) Contents() session.Contents {
 }
 
 // Forget drops what no later step reads: old messages, turns, attempts and errors of reducers. The model's
-// last message and the last few stay, and all counts. Unless prompts may show it, the session's feedback goes,
-// too. It is for code that folds many events and shows none of that. Idempotency keys do not change.
+// last message and the last few stay, and all counts. Unless prompts may show it, the session's feedback
+// goes, too. It is for code that folds many events and shows none of that. Idempotency keys do not change.
 func (st *State) Forget(shows bool) {
 	from, held := 0, st.transcript.Len()
 	for n, m := range st.transcript.Backward() {
