@@ -287,6 +287,32 @@ func TestAServerThatIsFullIsWaitedFor(t *testing.T) {
 	require.NoError(t, log.Close())
 }
 
+// untilHeld returns once commits wait for a standby: the server heeds a new setting after a while.
+func untilHeld(t *testing.T, pool *pgxpool.Pool) {
+	t.Helper()
+	for {
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			_, _ = pool.Exec(t.Context(), `SELECT pg_logical_emit_message(true, 'retake', '')`)
+		}()
+		for committed := false; !committed; {
+			select {
+			case <-done:
+				committed = true
+			default:
+			}
+			const end = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`
+			held, err := pool.Exec(t.Context(), end)
+			require.NoError(t, err)
+			if held.RowsAffected() > 0 {
+				<-done
+				return
+			}
+		}
+	}
+}
+
 // A commit that waits for a standby is seen before the standby has it. One that was cut off waits on.
 func TestWhatNoStandbyHasYetIsNotSaidToBeWritten(t *testing.T) {
 	pool := connect(t, urlOf(t))
@@ -303,6 +329,7 @@ func TestWhatNoStandbyHasYetIsNotSaidToBeWritten(t *testing.T) {
 		func() error { return store.Put(t.Context(), "order-42", answer("q1", "1")) },
 	} {
 		setStandbys("away")
+		untilHeld(t, pool)
 		written := make(chan error, 1)
 		go func() { written <- write() }()
 		var pid int32
