@@ -32,7 +32,7 @@ type asker struct {
 // errNotWaiting is the error of an answer for a run that takes none now.
 var errNotWaiting = errors.New("loop: the run does something else")
 
-// of returns the asker of a run, and makes it if there is none.
+// of returns the asker of a run that waits for people from now on, and makes it if there is none.
 func (a *askers) of(id string) *asker {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -44,6 +44,7 @@ func (a *askers) of(id string) *asker {
 		of = new(asker)
 		a.by[id] = of
 	}
+	of.asking = true // an answer that comes before the run takes any waits for that
 	return of
 }
 
