@@ -1,7 +1,9 @@
 package simulate
 
 import (
+	"maps"
 	"math/bits"
+	"slices"
 	"sort"
 	"time"
 
@@ -22,6 +24,8 @@ type provider struct {
 	// rate is the calls that both allow in a second, in millionths, and each the tokens of a call.
 	rate, each int64
 
+	// up is when the outages that have begun are over.
+	up       int64
 	inFlight map[int64]func(limit.Outcome)
 	calls    int64
 	log      *log
@@ -34,7 +38,7 @@ func newProvider(c *Clock, s *Settings, l *log) *provider {
 	p.tokens = windowOf(s.Provider.TokensPerMinute, 60*int64(s.TokensPerCall))
 	p.rate = p.tightest().rate()
 	for _, o := range s.Provider.Outages {
-		c.at(int64(o.At), p.fail)
+		c.at(int64(o.At), func() { p.fail(o) })
 	}
 	return p
 }
@@ -107,23 +111,16 @@ func (w *window) remaining(now int64) int64 {
 }
 
 // down reports whether there is an outage.
-func (p *provider) down() bool {
-	for _, o := range p.Outages {
-		if p.now >= int64(o.At) && p.now < int64(o.At+o.For) {
-			return true
-		}
-	}
-	return false
-}
+func (p *provider) down() bool { return p.now < p.up }
 
 // fail begins an outage: what is in flight fails.
-func (p *provider) fail() {
+func (p *provider) fail(o Outage) {
+	p.up = max(p.up, int64(o.At+o.For))
 	p.log.inOutage += int64(len(p.inFlight))
-	for id := int64(0); id < p.calls; id++ {
-		if end, is := p.inFlight[id]; is {
-			delete(p.inFlight, id)
-			end(limit.Down)
-		}
+	for _, id := range slices.Sorted(maps.Keys(p.inFlight)) {
+		end := p.inFlight[id]
+		delete(p.inFlight, id)
+		end(limit.Down)
 	}
 }
 
