@@ -54,29 +54,41 @@ const (
 	lead     = 30
 )
 
-// window cuts two long values to the part that differs.
+// window cuts two long values to the part that differs, from the first difference to the last.
 func window(was, now string) (string, string) {
 	if len(was) <= maxValue && len(now) <= maxValue {
 		return was, now
 	}
-	same := 0
-	for same < len(was) && same < len(now) && was[same] == now[same] {
+	same, rest := 0, min(len(was), len(now))
+	for same < rest && was[same] == now[same] {
 		same++
 	}
+	end := 0
+	for end < rest-same && was[len(was)-1-end] == now[len(now)-1-end] {
+		end++
+	}
 	from := max(0, same-lead)
-	return cutOut(was, from), cutOut(now, from)
+	return cutOut(was, from, len(was)-end+lead), cutOut(now, from, len(now)-end+lead)
 }
 
-// cutOut returns a part of a text, with an ellipsis where it was cut.
-func cutOut(s string, from int) string {
+// cutOut returns a part of a text; of a long part its beginning and its end.
+func cutOut(s string, from, to int) string {
 	if len(s) <= maxValue && from < lead {
 		return s
 	}
-	from = min(from, max(0, len(s)-lead))
+	from, to = min(from, max(0, len(s)-lead)), min(to, len(s))
+	if to-from <= maxValue {
+		return partOf(s, from, from+maxValue)
+	}
+	return partOf(s, from, from+maxValue/2) + strings.TrimPrefix(partOf(s, to-maxValue/2, to), "…")
+}
+
+// partOf returns a part of a text, with an ellipsis where it was cut.
+func partOf(s string, from, to int) string {
 	for from > 0 && !utf8.RuneStart(s[from]) {
 		from--
 	}
-	to := min(len(s), from+maxValue)
+	to = min(len(s), to)
 	for to < len(s) && !utf8.RuneStart(s[to]) {
 		to--
 	}

@@ -179,3 +179,14 @@ func TestEveryReaderSaysWhichLineIsOutOfPlace(t *testing.T) {
 		}
 	}
 }
+
+// Of a long text that differs in two places both are shown, and what is between them is left out.
+func TestADiffShowsTheFirstAndTheLastDifferenceOfALongText(t *testing.T) {
+	rest := strings.Repeat("This is said in both. ", 40)
+	said := func(begin, end string) journal.Header {
+		return journal.Header{Config: machine.Config{System: begin + rest + end + rest}}
+	}
+	h, differ := journal.DiffHeaders(said("Be brief. ", "Never pay twice. "), said("Be polite. ", "Never pay. "))
+	require.True(t, differ)
+	assert.Regexp(t, `^  /config/system  "Be brief\..*….*Never pay twice\..* -> "Be polite\..*….*Never pay\. `, h.String())
+}
