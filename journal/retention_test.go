@@ -15,6 +15,8 @@ import (
 	"github.com/retake-go/retake/journal/journaltest"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 )
 
@@ -87,6 +89,23 @@ func TestSessionsAreSummarised(t *testing.T) {
 	assert.Len(t, summaries(t, k, open, now), 2)
 	assert.Len(t, summaries(t, k, journal.Filter{Before: now}, now), 3)
 	assert.Empty(t, summaries(t, k, journal.Filter{After: now}, now))
+}
+
+// What the calls of a run cost is summed up at the prices of its policy.
+func TestASummarySaysWhatARunCost(t *testing.T) {
+	k, set := journal.Dir(t.TempDir()), policy.DefaultSet()
+	set.Prices = policy.Prices{"m": {Input: 3_000_000}}
+	j, err := journal.Open(t.Context(), k, "priced", journal.Settings{})
+	require.NoError(t, err)
+	defer j.Close()
+	s, err := session.New(session.Config{Journal: j})
+	require.NoError(t, err)
+	reply := message.Reply{Text: "Hello.", Model: "m", Usage: message.Usage{InputTokens: 100, APICalls: 1}}
+	_, err = fixture.Run(t.Context(), looptest.NewModel(looptest.Turn{Reply: reply}), s, loop.Input{Prompt: "Hi."}, loop.Config{Policy: &set})
+	require.NoError(t, err)
+	all := summaries(t, k, journal.Filter{}, time.Now())
+	require.Len(t, all, 1)
+	assert.Equal(t, []int64{100, 300}, []int64{all[0].Tokens, all[0].Cost})
 }
 
 // prune prunes a store and returns the ids of what went. Those that should have gone are in kept.

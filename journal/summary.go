@@ -23,9 +23,11 @@ type Summary struct {
 	Until time.Time `json:"until,omitzero"`
 	// InDoubt is the number of calls that ended without saying whether they had an effect.
 	InDoubt int `json:"in_doubt"`
-	// Turns is the number of replies, and Tokens those of all calls, read and written.
+	// Turns is the number of replies, and Tokens those of all calls, read and written. Cost is what the calls
+	// cost, in millionths, if the policy has prices.
 	Turns  int   `json:"turns"`
 	Tokens int64 `json:"tokens"`
+	Cost   int64 `json:"cost_micros,omitempty"`
 	// Since is when the run began, zero if it began before the journal was compacted. Last is when its last
 	// event happened.
 	Since time.Time `json:"since,omitzero"`
@@ -64,7 +66,7 @@ func (f *Fold) Summary(held bool, now time.Time) Summary {
 	st := &f.State
 	s := Summary{
 		Session: f.Header.Session, InDoubt: len(st.InDoubt), Turns: st.Turn, Since: f.since, Last: st.At,
-		Tokens: st.Usage.Total(),
+		Tokens: st.Usage.Total(), Cost: st.Charged.Cost,
 	}
 	if end := st.Outcome; st.Phase == machine.Stopped && end != nil {
 		s.Why, s.InDoubt = string(end.Reason), len(end.InDoubt)

@@ -45,8 +45,8 @@ What has the form of a key or a password is left out of the pages; -show-secrets
 journals as they are.
 
 For scripts, GET /api/sessions with the header "Authorization: Bearer TOKEN" answers {"sessions": [{"id",
-"state", "why", "until", "in_doubt", "turns", "tokens", "since", "last", "store", "damaged", "inside"}]}. The
-states are asking, interrupted, failed, running, waiting and done. The query q, state, doubt, retry, wait,
+"state", "why", "until", "in_doubt", "turns", "tokens", "cost_micros", "since", "last", "store", "damaged",
+"inside"}]}. The states are asking, interrupted, failed, running, waiting and done. The query q, state, doubt, retry, wait,
 model, tool, class, end, store, age and inside filter as on the page.
 
 It serves until an interrupt.`,

@@ -253,7 +253,7 @@ func TestTheAPIHasEveryKey(t *testing.T) {
 	assert.Contains(t, answer.Unread, "broken.jsonl")
 	require.NotEmpty(t, answer.Sessions)
 	for _, s := range answer.Sessions {
-		for _, key := range []string{"id", "state", "why", "until", "in_doubt", "turns", "tokens", "since", "last"} {
+		for _, key := range []string{"id", "state", "why", "until", "in_doubt", "turns", "tokens", "cost_micros", "since", "last"} {
 			assert.Contains(t, s, key, s["id"])
 		}
 	}

@@ -23,6 +23,7 @@ type sessionJSON struct {
 	InDoubt int                  `json:"in_doubt"`
 	Turns   int                  `json:"turns"`
 	Tokens  int64                `json:"tokens"`
+	Cost    int64                `json:"cost_micros"`
 	Since   *time.Time           `json:"since"`
 	Last    *time.Time           `json:"last"`
 	Store   string               `json:"store,omitempty"`
@@ -34,7 +35,7 @@ type sessionJSON struct {
 func toldOf(s *watched) sessionJSON {
 	return sessionJSON{
 		ID: s.Session, State: s.State, Why: s.Why, Until: orNull(s.Until), InDoubt: s.InDoubt, Turns: s.Turns,
-		Tokens: s.Tokens, Since: orNull(s.Since), Last: orNull(s.Last), Store: s.Store, Damaged: s.Damaged,
+		Tokens: s.Tokens, Cost: s.Cost, Since: orNull(s.Since), Last: orNull(s.Last), Store: s.Store, Damaged: s.Damaged,
 	}
 }
 
