@@ -145,6 +145,7 @@ func (r *run) decided(e *machine.Effect) entry {
 		more = append(more, refusalText(refused))
 	} else if d.Feedback != nil && r.page == nil { // a page lists the issues
 		more = append(more, issuesText(d.Feedback.Issues), d.Feedback.Detail)
+		made.Issues = issuesOf(d.Feedback.Issues)
 	}
 	if r.header.Config.Single {
 		more = append(more, r.why)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
@@ -48,8 +49,9 @@ type entry struct {
 	// Text is one line and More are further ones, all safe for a terminal.
 	Text string   `json:"text"`
 	More []string `json:"more,omitempty"`
-	// Decision is set for an attempt, without its feedback and its reducer error.
+	// Decision is set for an attempt, without its feedback and its reducer error. Issues say what was wrong.
 	Decision *machine.Decision `json:"decision,omitempty"`
+	Issues   []issue           `json:"issues,omitempty"`
 	Wait     time.Duration     `json:"wait_ns,omitempty"`
 	Left     *left             `json:"left,omitempty"`
 	Usage    message.Usage     `json:"usage,omitzero"`
@@ -99,6 +101,24 @@ func (e entry) says(text string, more ...string) entry {
 		}
 	}
 	return e
+}
+
+// issue is what was wrong at a place in a reply, without the value that was received. Its texts are safe for a
+// terminal.
+type issue struct {
+	Pointer  string `json:"pointer"`
+	Rule     string `json:"rule"`
+	Expected string `json:"expected"`
+	Got      string `json:"got"`
+}
+
+// issuesOf are the first issues.
+func issuesOf(all []fault.Issue) (issues []issue) {
+	safe := func(text string) string { return told.Brief(text, maxText) }
+	for _, i := range all[:min(len(all), maxMarks)] {
+		issues = append(issues, issue{safe(i.Pointer), safe(i.Rule), safe(i.Expected), safe(string(i.Got))})
+	}
+	return issues
 }
 
 // asks reports whether an entry asks for an attempt.
