@@ -20,7 +20,7 @@ var playCommand = command{
 	summary: "plays whole runs over recorded replies, and counts who is corrected at which attempt",
 	example: "retake play -corpus replies.jsonl -policy policy.yaml",
 	usage: []string{
-		"play -corpus FILE [-policy FILE|preset:NAME] [-seed S] [-first N] [-journal DIR] [-sync WHEN]\n" +
+		"play -corpus FILE [-policy FILE|preset:NAME] [-seed S] [-first N] [-journal DIR]\n" +
 			"              [-fail-on none|unreadable|any] [-json]",
 	},
 	about: `
@@ -47,20 +47,10 @@ type play struct {
 	jsonAnswer
 	failOn
 	policyFlag
-	Corpus  string  `flag:"corpus FILE" help:"the questions and replies: FILE, one question a line"`
-	Seed    string  `flag:"seed S" help:"draw the jitter from the seed S; without it, from the id of each session"`
-	First   count   `flag:"first N" help:"only the first N questions"`
-	Journal string  `flag:"journal DIR" help:"record each session in a file in DIR, and continue those that are there"`
-	Sync    syncing `flag:"sync WHEN" help:"WHEN to sync records to the disk: never (the default), waits or records"`
-}
-
-// syncing is the value of -sync.
-type syncing journal.Sync
-
-// Set reads when to sync.
-func (s *syncing) Set(text string) error {
-	*s = syncing(text)
-	return journal.Settings{Sync: journal.Sync(text)}.Validate()
+	Corpus  string `flag:"corpus FILE" help:"the questions and replies: FILE, one question a line"`
+	Seed    string `flag:"seed S" help:"draw the jitter from the seed S; without it, from the id of each session"`
+	First   count  `flag:"first N" help:"only the first N questions"`
+	Journal string `flag:"journal DIR" help:"record each session in a file in DIR, and continue those that are there"`
 }
 
 func (p *play) run(e *env) error {
@@ -109,16 +99,13 @@ func (p *play) config() (cfg corpus.Config, err error) {
 	}
 	cfg = corpus.Config{Policy: &from.set, Seed: p.Seed}
 	if p.Journal == "" {
-		if p.Sync != "" {
-			return cfg, misused("-sync is for -journal: give -journal DIR, or leave -sync out")
-		}
 		return cfg, nil
 	}
 	if info, err := os.Stat(p.Journal); err == nil && !info.IsDir() {
 		return cfg, misused("-journal: %s is a file: give a directory; it is created if it does not exist",
 			p.Journal)
 	}
-	cfg.Journals, cfg.Settings.Sync = newStore(p.Journal), cmp.Or(journal.Sync(p.Sync), journal.SyncNever)
+	cfg.Journals, cfg.Settings.Sync = newStore(p.Journal), journal.SyncNever
 	return cfg, nil
 }
 
