@@ -22,10 +22,10 @@ var answerCommand = command{
 	summary: "answers a question of a run, in whatever process the run is",
 	example: `retake answer order-42 1.2.1-5c0e… refuse -reason "Ask finance first."`,
 	usage: []string{
-		"answer [-store STORE] [-reason TEXT] [-arguments JSON] [-by NAME] SESSION CALL approve|refuse",
-		"answer [-store STORE] [-reason TEXT] [-result JSON] [-by NAME] SESSION CALL " +
+		"answer [-reason TEXT] [-arguments JSON] [-by NAME] [STORE] SESSION CALL approve|refuse",
+		"answer [-reason TEXT] [-result JSON] [-by NAME] [STORE] SESSION CALL " +
 			"done|not_done|run_again|nobody_knows",
-		"answer [-store STORE] [-reason TEXT] [-arguments JSON] [-policy JSON] [-by NAME] SESSION CALL go_on|end",
+		"answer [-reason TEXT] [-arguments JSON] [-policy JSON] [-by NAME] [STORE] SESSION CALL go_on|end",
 	},
 	about: `
 Puts an answer into the inbox of a session. The process that has the run takes it within a second; a run
@@ -38,8 +38,8 @@ given up; the reason is then a hint for the model, -arguments correct the call t
 -policy sets other settings for the rest of the run.
 The model is told a refusal with its reason, and that a person changed the arguments.
 
-STORE is a folder of journals, a SQLite database or an address postgres://…: that of -store or, without it,
-of the variable RETAKE_STORE or the current folder. It can also stand before SESSION.
+STORE is a folder of journals, a SQLite database or an address postgres://…. Without it, it is that of the
+variable RETAKE_STORE, or the current folder.
 
 The exit status is 1 for an answer that is not taken: the question is answered, over or another one.`,
 	task: newTask[answer],
@@ -48,32 +48,29 @@ The exit status is 1 for an answer that is not taken: the question is answered, 
 // recipient is a session in a store, and who speaks to it.
 type recipient struct {
 	unsealing
-	Store   string `flag:"store STORE" help:"the session is in STORE, by default $RETAKE_STORE or the current folder"`
-	By      string `flag:"by NAME" help:"NAME is who says so, by default $USER"`
-	session string
+	By             string `flag:"by NAME" help:"NAME is who says so, by default $USER"`
+	store, session string
 }
 
 // take takes the store, if it is there, and the session from arguments of which more follow. want are their
 // names.
 func (t *recipient) take(args []string, more int, want string) ([]string, error) {
-	switch n := len(args) - more; {
-	case n == 2 && t.Store != "":
-		return nil, misused("the store is given twice: %s and -store %s: besides it give %s", shown(args[0]),
-			shown(t.Store), want)
-	case n == 2:
-		t.Store, args = args[0], args[1:]
-	case n != 1:
+	switch len(args) - more {
+	case 2:
+		t.store, args = args[0], args[1:]
+	case 1:
+	default:
 		return nil, misused("give %s, not %s", want, several.Of(len(args), "argument"))
 	}
 	t.session = args[0]
-	t.Store = cmp.Or(t.Store, os.Getenv("RETAKE_STORE"), ".")
+	t.store = cmp.Or(t.store, os.Getenv("RETAKE_STORE"), ".")
 	t.By = cmp.Or(t.By, os.Getenv("USER"))
-	return args[1:], areStores(t.Store)
+	return args[1:], areStores(t.store)
 }
 
 // put opens the store and speaks to the session. A refusal of what is said is the answer no.
 func (t *recipient) put(e *env, say func(context.Context, inbox.Store) error) error {
-	store, err := e.openInbox(t.Store, toWrite)
+	store, err := e.openInbox(t.store, toWrite)
 	if err == nil {
 		err = say(context.Background(), store)
 	}
@@ -82,7 +79,7 @@ func (t *recipient) put(e *env, say func(context.Context, inbox.Store) error) er
 		return errNotOK
 	}
 	if errors.Is(err, journal.ErrNoRun) {
-		return fmt.Errorf("%w in the store %s: -store names another", err, shown(t.Store))
+		return fmt.Errorf("%w in the store %s: another can stand before the session", err, shown(t.store))
 	}
 	return err
 }

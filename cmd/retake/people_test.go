@@ -181,7 +181,7 @@ func TestAPersonAnswersARunOfAnotherProcess(t *testing.T) {
 				require.NoError(t, err)
 				require.NoError(t, a.Wait(), string(rest))
 				assert.Equal(t, 1, strings.Count(string(rest), "paid 80\n"), string(rest))
-				text, status = retakes(t, "answer", "-store", store, "order-42", call, "refuse")
+				text, status = retakes(t, "answer", store, "order-42", call, "refuse")
 				assert.Equal(t, 1, status, text)
 				assert.Contains(t, text, "the question is answered already")
 			})

@@ -12,7 +12,7 @@ var sayCommand = command{
 	name:    "say",
 	summary: "says something to a run that is under way, in whatever process it is",
 	example: `retake say order-42 "Rather by train."`,
-	usage:   []string{"say [-store STORE] [-by NAME] [-stop] [-reset] SESSION TEXT"},
+	usage:   []string{"say [-by NAME] [-stop] [-reset] [STORE] SESSION TEXT"},
 	about: `
 Puts a user's message into the inbox of a session. It enters the conversation before the next model call:
 within a second if a process has the run, when it is resumed otherwise. An answer that the model gives
