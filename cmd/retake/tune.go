@@ -33,7 +33,10 @@ Plays recorded runs under each policy of DIR: its files *.yaml, *.yml and *.json
 names. FILE is a corpus, as "retake check -h" describes it, whose questions are played as by "retake play".
 JOURNALS is a journal, a directory of journals, or a SQLite database, whose runs are played as by "retake
 whatif". Each question and each run counts as one of the sessions, because each goes well or not by itself.
-Of a run whose record stops to answer, what was used up to that point counts, and no success.
+
+Where the record stops to answer, or a question has no further reply, what was used up to that point counts,
+and nobody knows how the session would have ended. A policy with such sessions is not ranked: it is marked
+with "?" and stands below the others, and its successes are the fewest and the most that there can be.
 
 A policy is dominated if another is at least as good in successes, cost and time waited, and better in one.
 The others are marked with "*": each of them is the best for someone. Cost is that at the prices of the
@@ -46,7 +49,8 @@ The last row is what was recorded in journals. It is not ranked.
 With -html it writes one page with the table and a picture to standard output, which needs no network.
 
 JSON: {"policies": [{"name", "sessions", "succeeded", "calls", "tokens", "cost_micros", "wait_ms",
-"dominated"}, ...], "recorded"}, best first, with "unanswered" if the record stopped to answer for some.`,
+"dominated"}, ...], "recorded"}, best first, and last those with "unanswered": the number of sessions of
+which the end is not known.`,
 	task: newTask[tune],
 }
 
@@ -74,7 +78,7 @@ type candidate struct {
 	CostMicros int64 `json:"cost_micros"`
 	WaitMS     int64 `json:"wait_ms"`
 	Dominated  bool  `json:"dominated"`
-	// Unanswered counts sessions whose record stopped to answer.
+	// Unanswered counts sessions whose record stopped to answer: each may have succeeded or not.
 	Unanswered int `json:"unanswered,omitempty"`
 
 	set policy.Set
@@ -207,6 +211,9 @@ func (t *tune) play(e *env, text []byte, all []*candidate) error {
 			st := &run.State
 			c.add(st.Turn, run.Attempt > 0, t.cost(st.Usage, st.Charged.Cost), st.Usage, st.Waited)
 			c.warn(st.Warnings)
+			if st.Outcome == nil {
+				c.Unanswered++
+			}
 		}
 	}
 	return nil
@@ -315,39 +322,53 @@ func noteUnpriced(e *env, all []*candidate) {
 // isPriced reports whether money decides: all have prices. Without one a policy would seem to be free.
 func isPriced(all []*candidate) bool { return unpriced(all) == nil }
 
-// rank sorts policies, the best first, and says which are dominated.
+// rank sorts policies, the best first and last those that the record does not answer for, and says which are
+// dominated.
 func rank(all []*candidate) {
 	priced := isPriced(all)
 	for _, c := range all {
-		c.Dominated = slices.ContainsFunc(all, func(o *candidate) bool {
-			good, bad := o.compared(c, priced)
-			return good && !bad
-		})
+		c.Dominated = slices.ContainsFunc(all, func(o *candidate) bool { return o.dominates(c, priced) })
 	}
 	slices.SortStableFunc(all, func(a, b *candidate) int {
-		return cmp.Or(cmp.Compare(b.Succeeded, a.Succeeded), cmp.Compare(a.price(priced), b.price(priced)),
+		return cmp.Or(cmp.Compare(min(a.Unanswered, 1), min(b.Unanswered, 1)),
+			cmp.Compare(b.Succeeded, a.Succeeded), cmp.Compare(a.price(priced), b.price(priced)),
 			cmp.Compare(a.WaitMS, b.WaitMS), cmp.Compare(a.Name, b.Name))
 	})
 }
 
-// compared reports whether c is better than o in something, and whether it is worse in something.
-func (c *candidate) compared(o *candidate, priced bool) (better, worse bool) {
-	for _, n := range []int{
-		cmp.Compare(c.Succeeded, o.Succeeded), cmp.Compare(o.price(priced), c.price(priced)),
+// dominates reports whether c is as good as o in all, and better in something, whatever the record does not
+// say: what has no answer may succeed, and costs more than is known.
+func (c *candidate) dominates(o *candidate, priced bool) bool {
+	orders := []int{
+		cmp.Compare(c.Succeeded, o.most()), cmp.Compare(o.price(priced), c.price(priced)),
 		cmp.Compare(o.WaitMS, c.WaitMS),
-	} {
-		better, worse = better || n > 0, worse || n < 0
 	}
-	return better, worse
+	return c.Unanswered == 0 && slices.Min(orders) >= 0 && slices.Max(orders) > 0
 }
+
+// most is the most sessions that can have succeeded.
+func (c *candidate) most() int { return c.Succeeded + c.Unanswered }
 
 // Plain is the name in answers.
 func (c *candidate) Plain() string { return plain(c.Name) }
 
-// Share is the share of sessions that succeeded, in percent.
-func (c *candidate) Share() string {
-	return fmt.Sprintf("%.1f %%", 100*float64(c.Succeeded)/float64(max(c.Sessions, 1)))
+// Successes are the sessions that succeeded, and Share is their share in percent: each from the fewest to the
+// most.
+func (c *candidate) Successes() string {
+	if c.Unanswered > 0 {
+		return fmt.Sprintf("%d–%d", c.Succeeded, c.most())
+	}
+	return fmt.Sprint(c.Succeeded)
 }
+
+func (c *candidate) Share() string {
+	if c.Unanswered > 0 {
+		return fmt.Sprintf("%.0f–%.0f %%", c.percent(c.Succeeded), c.percent(c.most()))
+	}
+	return fmt.Sprintf("%.1f %%", c.percent(c.Succeeded))
+}
+
+func (c *candidate) percent(n int) float64 { return 100 * float64(n) / float64(max(c.Sessions, 1)) }
 
 // Waited is the time waited in all sessions.
 func (c *candidate) Waited() time.Duration { return time.Duration(c.WaitMS) * time.Millisecond }
@@ -365,17 +386,20 @@ func writeRanks(e *env, all []*candidate, recorded *candidate) {
 		width, "policy", "sessions", "succeeded", "calls", "tokens", "cost", "waited")
 	for _, c := range all {
 		mark, paint := "*", e.bold
-		if c.Dominated || c == recorded {
+		switch {
+		case c.Unanswered > 0:
+			mark, paint = "?", e.faint
+		case c.Dominated || c == recorded:
 			mark, paint = " ", e.faint
 		}
-		e.println(paint(fmt.Sprintf("%s %-*s  %8d %8d  %7s %8d %11d %12s %10s",
-			mark, width, c.Plain(), c.Sessions, c.Succeeded, c.Share(), c.Calls, c.Tokens, c.Paid(true),
+		e.println(paint(fmt.Sprintf("%s %-*s  %8d %8s %8s %8d %11d %12s %10s",
+			mark, width, c.Plain(), c.Sessions, c.Successes(), c.Share(), c.Calls, c.Tokens, c.Paid(true),
 			c.Waited().Round(100*time.Millisecond))))
 	}
 	e.println("\n* no other policy is at least as good in successes, cost and time, and better in one")
 }
 
-// noteUnanswered names the policies under which sessions count as no success only because their record ends.
+// noteUnanswered names the policies that are not ranked, because the record ends first.
 func noteUnanswered(e *env, all []*candidate) {
 	var under []string
 	for _, c := range all {
@@ -384,6 +408,7 @@ func noteUnanswered(e *env, all []*candidate) {
 		}
 	}
 	if len(under) > 0 {
-		e.note("the record stops to answer for %s: they count as no success", strings.Join(under, ", "))
+		e.note("the record stops to answer for %s: nobody knows how they would have ended, so what is marked "+
+			"with ? is not ranked", strings.Join(under, ", "))
 	}
 }

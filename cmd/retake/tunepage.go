@@ -21,34 +21,39 @@ type tunePage struct {
 	Priced bool
 	Rows   []*candidate
 	// The ends of the axes.
-	Cheapest, Dearest, Best, Worst *candidate
-	// Front are the points of the policies that are not dominated, from left to right.
+	Cheapest, Dearest *candidate
+	Best, Worst       string
+	// Front are the points of the ranked policies that are not dominated, from left to right.
 	Points, Front []tunePoint
 }
 
-// tunePoint is a policy in the picture, which is 600 by 320. R says how long its runs waited.
+// tunePoint is a policy in the picture, which is 600 by 320. Top is where it would be if all succeeded of which
+// the end is not known. R says how long its runs waited.
 type tunePoint struct {
 	*candidate
-	X, Y, R float64
-	Label   string
+	X, Y, Top, R float64
+	Label        string
 }
 
 // writeTunePage writes a page with a table and a picture: what ranked policies cost, and how often they
 // succeed.
 func writeTunePage(w io.Writer, of string, all []*candidate) error {
-	p := tunePage{Corpus: plain(of), Priced: isPriced(all), Rows: all, Best: all[0], Worst: all[len(all)-1]}
+	p := tunePage{Corpus: plain(of), Priced: isPriced(all), Rows: all}
 	price := func(c *candidate) int64 { return c.price(p.Priced) }
 	byPrice := func(a, b *candidate) int { return cmp.Compare(price(a), price(b)) }
 	p.Cheapest, p.Dearest = slices.MinFunc(all, byPrice), slices.MaxFunc(all, byPrice)
-	longest := int64(0)
+	longest, fewest, most := int64(0), all[0].Succeeded, 0
 	for _, c := range all {
-		longest = max(longest, c.WaitMS)
+		longest, fewest, most = max(longest, c.WaitMS), min(fewest, c.Succeeded), max(most, c.most())
 	}
+	share := func(n int) string { return fmt.Sprintf("%.1f %%", all[0].percent(n)) } // all have as many sessions
+	p.Best, p.Worst = share(most), share(fewest)
+	height := func(n int) float64 { return scaled(int64(n), int64(fewest), int64(most), 270, 40) }
 	for _, c := range all {
 		p.Points = append(p.Points, tunePoint{
 			candidate: c, Label: c.Plain(),
 			X: scaled(price(c), price(p.Cheapest), price(p.Dearest), 80, 560),
-			Y: scaled(int64(c.Succeeded), int64(p.Worst.Succeeded), int64(p.Best.Succeeded), 270, 40),
+			Y: height(c.Succeeded), Top: height(c.most()),
 			R: scaled(c.WaitMS, 0, longest, 5, 14),
 		})
 	}
@@ -57,7 +62,9 @@ func writeTunePage(w io.Writer, of string, all []*candidate) error {
 			last.Label, q.Label = last.Label+", "+q.Label, ""
 		}
 	}
-	p.Front = slices.DeleteFunc(slices.Clone(p.Points), func(q tunePoint) bool { return q.Dominated })
+	p.Front = slices.DeleteFunc(slices.Clone(p.Points), func(q tunePoint) bool {
+		return q.Dominated || q.Unanswered > 0
+	})
 	slices.SortFunc(p.Front, func(a, b tunePoint) int { return cmp.Compare(a.X, b.X) })
 	return tuneTemplate.Execute(w, p)
 }
