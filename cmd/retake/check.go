@@ -18,7 +18,7 @@ var checkCommand = command{
 	summary: "checks a model's reply or a policy, and shows what the model would be told",
 	example: "retake check -tool book_room.json reply.txt",
 	usage: []string{
-		"check -tool TOOL.json [-policy FILE] [-json] [REPLY...]",
+		"check -tool TOOL.json [-policy FILE] [-since TIME] [-until TIME] [-json] [REPLY...]",
 		"check -corpus FILE [-cut SHARE] [-policy FILE] [-fail-on none|unreadable|any] [-json]",
 		"check -policy FILE [-json]",
 	},
@@ -75,6 +75,8 @@ func (c *check) run(e *env) error {
 		return misused("-tool and -corpus exclude each other: a corpus brings its own tools")
 	case c.FailOn != "" && c.Corpus == "":
 		return misused("-fail-on is for -corpus: give -corpus FILE, or leave -fail-on out")
+	case c.bounded() && c.Tool == "":
+		return misused("-since and -until are for replies in journals: give -tool TOOL.json, or leave them out")
 	case c.Cut != 0 && c.Corpus == "":
 		return misused("-cut is for -corpus: give -corpus FILE, or leave -cut out")
 	}

@@ -16,7 +16,7 @@ var classifyCommand = command{
 	name:    "classify",
 	summary: "classifies a provider's error: whether a retry may help, and what to tell a user",
 	example: "retake classify -status 429 body.json",
-	usage:   []string{"classify [-status N] [-provider NAME] [-now T] [-json] [ERROR...]"},
+	usage:   []string{"classify [-status N] [-provider NAME] [-now T] [-since TIME] [-until TIME] [-json] [ERROR...]"},
 	about: `
 ERROR is a file, a folder of files, or standard input with what a provider sent, in one of three forms:
 

@@ -17,7 +17,7 @@ var limitsCommand = command{
 	name:    "limits",
 	summary: "shows what the headers of a response say about rate limits",
 	example: "curl -sI https://api.example.com/v1/models | retake limits",
-	usage:   []string{"limits [-now T] [-provider NAME] [-json] [HEADERS...]"},
+	usage:   []string{"limits [-now T] [-provider NAME] [-since TIME] [-until TIME] [-json] [HEADERS...]"},
 	about: `
 HEADERS is a file, a folder of files, or standard input with the headers of a response, one "Name: value" a
 line, in any case and order. A status line before them is skipped. A body may follow after an empty line; a

@@ -56,6 +56,11 @@ type taker interface {
 	take(args []string) error
 }
 
+// chooser is a task that chooses among its inputs by what is in them.
+type chooser interface {
+	choose(e *env) error
+}
+
 // command is one row of the list of commands.
 type command struct {
 	name string
@@ -146,6 +151,9 @@ func perform(e *env, c command, args []string) error {
 	}
 	if err == nil {
 		e.keys, err = readSealKeys(fs)
+	}
+	if chooses, ok := t.(chooser); ok && err == nil {
+		err = chooses.choose(e)
 	}
 	if err != nil {
 		return err

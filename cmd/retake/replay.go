@@ -14,12 +14,12 @@ var replayCommand = command{
 	name:    "replay",
 	summary: "checks whether journals lead to the same decisions with today's code",
 	example: "retake replay runs/",
-	usage:   []string{"replay [-key FILE] [-json] JOURNAL..."},
+	usage:   []string{"replay [-since TIME] [-until TIME] [-key FILE] [-json] JOURNAL..."},
 	about: `
 Runs each journal through today's code, without models, tools or waits, and compares every decision and prompt
 with the recorded one. It explains the first difference of a journal: the decision then and now, and each
 value that changed.
-` + journalArgs + `.
+` + journalArgs + `. ` + duringAbout + `
 
 A last line that was cut off is mentioned, but it is no difference, for a killed process leaves one. Prompts
 that the user's code made are taken from the record.
@@ -31,7 +31,7 @@ code refuses a recorded event, "differs" is true and "error" says why.`,
 
 type replay struct {
 	jsonAnswer
-	journals
+	dated
 	keyed
 }
 

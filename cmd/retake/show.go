@@ -23,12 +23,13 @@ var showCommand = command{
 	name:    "show",
 	summary: "shows what happened in a run: a timeline of its journal, or a page of HTML",
 	example: "retake show runs/order-42.jsonl",
-	usage:   []string{"show [-html] [-follow] [-width N] [-json] JOURNAL..."},
+	usage:   []string{"show [-since TIME] [-until TIME] [-html] [-follow] [-width N] [-json] JOURNAL..."},
 	about: `
 ` + journalArgs + `. For each run the timeline shows the policy and the config, and
 then in order: model calls, replies, attempts (what was wrong, what was decided and why, what is left of the
 budgets), waits to scale, tool runs, notes, and the outcome or what is under way. Decisions are shown as they
 were recorded; "retake replay" checks whether they still hold.
+` + duringAbout + `
 
 With -html it writes one page to standard output, which needs no network. It also shows prompts, replies, the
 failing parts of the JSON, what changed between attempts, and where each value of the policy comes from. Calls
@@ -41,15 +42,15 @@ is an error if the journal is deleted, replaced or truncated meanwhile.
 A damaged journal is shown up to the damage, and the exit status is 2. A last line that was cut off is no
 damage, for a killed process leaves one. A note says so.
 
-JSON: one line for each entry, {"run", "line", "at_ns", "kind", "text", "more", "decision", "wait_ns",
-"left", "usage"}, and after those of a run one line with its "session", "ok", "reason", "unfinished" and
-totals.`,
+JSON: one line for each entry, {"run", "line", "at_ns", "kind", "text", "more", "decision", "issues":
+[{"pointer", "rule", "expected", "got"}], "wait_ns", "left", "usage"}, and after those of a run one line with
+its "session", "ok", "reason", "unfinished" and totals.`,
 	task: newTask[show],
 }
 
 type show struct {
 	jsonAnswer
-	journals
+	dated
 	HTML   bool  `flag:"html" help:"write a page of HTML"`
 	Follow bool  `flag:"follow" help:"show the journal while it is written, until its run has ended"`
 	Width  count `flag:"width N" help:"the width of lines: N columns; by default that of the terminal, or 100"`

@@ -18,6 +18,7 @@ import (
 type texts struct {
 	jsonAnswer
 	unsealing
+	during
 	places []place
 	// journals counts those that were journals, which may have any number of texts.
 	journals int
@@ -29,7 +30,7 @@ const textArgs = "give files, folders, journals, SQLite databases or a session o
 	"or - for standard input"
 
 const textsOfJournals = `A file may also be a journal, and a SQLite database is one journal for each of its
-sessions (FILE#ID is one of them).`
+sessions (FILE#ID is one of them). -since and -until leave out what happened at another time.`
 
 func (t *texts) take(args []string) (err error) {
 	if len(args) == 0 {
@@ -102,6 +103,9 @@ func (t *texts) one(e *env, p place, r reader) (err error) {
 	if found || p.session != "" {
 		return t.journal(e, p, in, r)
 	}
+	if t.bounded() {
+		return misused("-since and -until are for journals: %s is none, and says nothing of time", p.inErrors())
+	}
 	text, err := readText(p, in)
 	if err != nil {
 		return err
@@ -131,7 +135,7 @@ func (t *texts) journal(e *env, p place, in io.Reader, r reader) (refused error)
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err == nil && rec.Event != nil {
+		if err == nil && rec.Event != nil && t.has(rec.Event.At) {
 			var used bool
 			used, err = r.event(p.at(lines.Line()), rec.Event)
 			found = found || used

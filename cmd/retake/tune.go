@@ -26,7 +26,8 @@ var tuneCommand = command{
 	summary: "ranks policies on recorded runs, by success, cost and time",
 	example: "retake tune -policies policies/ -corpus runs/",
 	usage: []string{
-		"tune -policies DIR -corpus FILE|JOURNALS [-price LIST] [-model NAME] [-key FILE] [-html] [-json]",
+		"tune -policies DIR -corpus FILE|JOURNALS [-since TIME] [-until TIME] [-price LIST] [-model NAME]\n" +
+			"              [-key FILE] [-html] [-json]",
 	},
 	about: `
 Plays recorded runs under each policy of DIR: its files *.yaml, *.yml and *.json, which are called by their
@@ -44,7 +45,7 @@ policies, or with -price at those (see "retake whatif -h"), and "-" where nothin
 prices, the tokens count. A corpus has no usage, so its tokens are estimated from its texts. -model names the
 model for the prices of the policies: that of a corpus, or of journals whose runs had no prices and budgets.
 
-The last row is what was recorded in journals. It is not ranked.
+The last row is what was recorded in journals. It is not ranked. ` + duringAbout + `
 
 With -html it writes one page with the table and a picture to standard output, which needs no network.
 
@@ -58,6 +59,7 @@ type tune struct {
 	jsonAnswer
 	prices
 	unsealing
+	during
 	keyed
 	Policies string `flag:"policies DIR" help:"the policies: DIR of YAML and JSON files"`
 	Corpus   string `flag:"corpus FILE" help:"the recorded runs: a corpus FILE, or journals"`
@@ -106,6 +108,8 @@ func (t *tune) run(e *env) error {
 	text, found, err := t.questions(e)
 	switch {
 	case err != nil:
+	case found && t.bounded():
+		err = misused("-since and -until are for journals: a corpus says nothing of time")
 	case found:
 		err = t.play(e, text, all)
 	default:
@@ -221,6 +225,9 @@ func (t *tune) play(e *env, text []byte, all []*candidate) error {
 
 // ask asks the runs of journals what they would have come to. It returns those that cannot be read.
 func (t *tune) ask(e *env, all []*candidate) (bad []place, err error) {
+	if t.places, err = t.of(e, t.places); err != nil {
+		return nil, err
+	}
 	t.places, t.recorded = e.outermost(t.places), &candidate{Name: "(as recorded)"}
 	work := func(in io.Reader, key []byte) ([]journal.Outlook, error) {
 		var asked []journal.WhatIf

@@ -12,11 +12,11 @@ var verifyCommand = command{
 	name:    "verify",
 	summary: "checks that journals are whole: every line and its hash",
 	example: "retake verify runs/",
-	usage:   []string{"verify [-json] JOURNAL..."},
+	usage:   []string{"verify [-since TIME] [-until TIME] [-json] JOURNAL..."},
 	about: `
 Reads each line of a journal and checks its form and its hash, which covers all lines before it. So a line
 that was changed, left out or moved is found. Nothing is decided anew: that is "retake replay".
-` + journalArgs + `.
+` + journalArgs + `. ` + duringAbout + `
 
 A last line that was cut off is no damage, for a killed process leaves one. Complete lines that are missing
 at the end are found only by the hash of the last one, if it was kept elsewhere.
@@ -32,7 +32,7 @@ hash is that of the last line but notes, which covers what is before it.`,
 
 type verify struct {
 	jsonAnswer
-	journals
+	dated
 }
 
 // verified is what came of one journal.

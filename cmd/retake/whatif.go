@@ -23,7 +23,7 @@ var whatifCommand = command{
 	example: "retake whatif -policy policy.yaml runs/",
 	usage: []string{
 		"whatif [-policy FILE|preset:NAME] [-feedback FILE] [-tools FILE] [-price LIST] [-model NAME] " +
-			"[-key FILE] [-json] JOURNAL...",
+			"[-since TIME] [-until TIME] [-key FILE] [-json] JOURNAL...",
 	},
 	about: `
 Plays each recorded run again under another policy, with another feedback template, or with its replies read
@@ -37,7 +37,7 @@ in -price input=3,output=15,cache_read=0.3, where the sum is rounded up, and not
 says what would have been saved, and how many runs that went well would not have. Of several journals those in which
 nothing would differ are not shown, and those of agents are left out: what an agent used counts in the run
 around it. Alone it is played.
-` + journalArgs + `.
+` + journalArgs + `. ` + duringAbout + `
 
 JSON, one line for each journal: {"journal", "outlook", "change", "cost", "error"}, and a last line
 {"journals", "runs", "as_recorded", "otherwise", "unanswered", "lost", "won", "sum", "change", "cost"}.`,
@@ -46,7 +46,7 @@ JSON, one line for each journal: {"journal", "outlook", "change", "cost", "error
 
 type whatif struct {
 	jsonAnswer
-	journals
+	dated
 	keyed
 	prices
 	Policy   string `flag:"policy FILE" help:"the other policy: a YAML or JSON FILE, or preset:NAME"`
