@@ -102,17 +102,21 @@ func (r *remote) limit(ctx context.Context) (limited context.Context, alive, end
 	return limited, func() { timer.Reset(r.cfg.CallTimeout) }, func() { timer.Stop(); cancel(nil) }
 }
 
-// broken returns the error of a call without a result. A call that was never sent is made again, whatever
-// the tool declares. refused reports that the server refused the call because its session is gone.
+// broken returns the error of a call without a result. A call that was never sent, or that the server refused,
+// is made again, whatever the tool declares.
 func (r *remote) broken(ctx context.Context, session *sdk.ClientSession, err error, refused bool) error {
 	err = fault.Bounded(err)
-	unsent := neverSent(err) || refused && errors.Is(err, sdk.ErrSessionMissing)
-	if ctx.Err() == nil && connectionLost(err) {
+	unsent := neverSent(err) || ctx.Err() == nil && refused
+	switch {
+	case ctx.Err() != nil:
+	case connectionLost(err):
 		r.link.lose(ctx, session)
 		err = &lostError{err: err, again: r.link.connect != nil}
+	case brokeOff.MatchString(err.Error()): // the session may go on
+		err = &lostError{err: err, again: true}
 	}
 	if err = classify(ctx, err, r.subject); unsent {
-		return tool.TryLater(err, 0)
+		return tool.TryLater(err, fault.TypedFailure(err).RetryAfter)
 	}
 	return err
 }

@@ -87,6 +87,10 @@ func connectionLost(err error) bool {
 	return false
 }
 
+// brokeOff matches the SDK's errors of a call over HTTP whose answer began and did not come to its end.
+var brokeOff = regexp.MustCompile(`^calling "tools/call": (?:request terminated without response$|` +
+	`sending "tools/call": (?:failed to read body|failed to reconnect|exceeded \d+ retries)\b)`)
+
 // rpcCodes maps JSON-RPC errors to classes and hints for the reader.
 var rpcCodes = map[int64]struct {
 	class fault.Class

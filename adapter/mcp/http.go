@@ -17,10 +17,10 @@ import (
 // status 408, 429 or 5xx is a [fault.TransportError] with the wait that the server asks for. The SDK itself
 // only puts the status into a text, so that no call would be retried. A 404 to a session is always the end of
 // that session, so that [WithReconnect] opens another; so is the 400 or 401 of servers of other SDKs that say
-// so in their words. A call that is refused so was not made, which nobody knows with other clients: there it
-// is in doubt. A body of more than 16 MiB ends the session, as such a message does on other connections: the
-// SDK itself would read it whole. A nil base is [http.DefaultClient]. base is not changed, and the client is
-// as safe for concurrent use as base is.
+// so in their words. A call that is refused so, or by status 401, 403 or 429, was not made, which nobody knows
+// with other clients: there it is in doubt. A body of more than 16 MiB ends the session, as such a message does
+// on other connections: the SDK itself would read it whole. A nil base is [http.DefaultClient]. base is not
+// changed, and the client is as safe for concurrent use as base is.
 //
 //	&sdk.StreamableClientTransport{Endpoint: url, HTTPClient: mcp.HTTPClient(nil)}
 func HTTPClient(base *http.Client) *http.Client {
@@ -39,8 +39,12 @@ func HTTPClient(base *http.Client) *http.Client {
 type statuses struct{ base http.RoundTripper }
 
 // refusedKey is the key of an *atomic.Bool in the context of a call: whether the server refused the request
-// that makes it because the session is gone.
+// that makes it.
 type refusedKey struct{}
+
+// refusals are the statuses of requests that were not carried out: without a right to it, or after too many. A
+// 404 without a session may be a tool's own answer, with JSON-RPC's code of an unknown method.
+var refusals = []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests}
 
 // maxRefusal bounds how much of a failed response is read, in bytes.
 const maxRefusal = 64 << 10
@@ -48,7 +52,13 @@ const maxRefusal = 64 << 10
 // RoundTrip makes the request. It leaves the statuses to the SDK that the SDK handles (404, 405 and those
 // of authorization).
 func (s statuses) RoundTrip(req *http.Request) (*http.Response, error) {
+	refused, _ := req.Context().Value(refusedKey{}).(*atomic.Bool)
+	if refused == nil || req.Method != http.MethodPost {
+		refused = new(atomic.Bool)
+	}
 	resp, err := s.base.RoundTrip(req)
+	// It may be made again with other credentials: the last word counts.
+	refused.Store(err == nil && slices.Contains(refusals, resp.StatusCode))
 	if err != nil {
 		return resp, err
 	}
@@ -61,9 +71,7 @@ func (s statuses) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	if req.Header.Get("Mcp-Session-Id") != "" && forgotten(resp) {
 		// With a body of JSON-RPC the SDK would not notice that the session is gone.
-		if refused, is := req.Context().Value(refusedKey{}).(*atomic.Bool); is {
-			refused.Store(true)
-		}
+		refused.Store(true)
 		_ = resp.Body.Close()
 		resp.StatusCode, resp.Body, resp.ContentLength = http.StatusNotFound, http.NoBody, 0
 	}
