@@ -1,10 +1,14 @@
-// Package anthropic is a [loop.Model] on Anthropic's Messages API. Every request that it sends is one that
-// the API accepts, whatever the transcript holds. Every reply and every error comes back in retake's types.
+// Package anthropic sends the requests of package claude (adapter/kit/claude) by a client of v1 of
+// github.com/anthropics/anthropic-sdk-go: to the Messages API, or to another cloud that has Claude. Package
+// anthropicv2 (adapter/anthropicv2) is the same for v2 of the SDK. Without an SDK, claude.New does.
 //
-// [New] takes a client of the SDK and a [Config]. It switches the SDK's retries off, because two layers of
-// retries multiply. A transcript may come from another provider. It may hold calls without an answer, empty
-// texts, or several messages of one role in a row; README.md lists what the adapter sends for each.
+//	client := sdk.NewClient(option.WithAPIKey(key))
+//	model, err := anthropic.New(client, claude.Config{Model: "claude-sonnet-5-5", MaxTokens: 4096})
+//	l, err := loop.New(model, loop.Config{Tools: tools})
+//	trip, err := loop.Generate[Itinerary](ctx, l, session, loop.Input{Prompt: "A weekend in Lisbon."})
 //
-// A failed request is a [*kit.Error] within a [ratelimit.LimitedError]. Its chain has the typed error of
-// package fault, the rate-limit windows of the response, and the SDK's own error.
+// One call of Reply makes one request, and one more for each pause of the API. The SDK's own retries are
+// switched off, because two layers of retries multiply; every other setting of the client (key, base URL,
+// headers, middleware, extra members by option.WithJSONSet) is kept. The chain of an error has the SDK's
+// *anthropic.Error if the server answered.
 package anthropic

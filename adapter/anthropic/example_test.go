@@ -10,6 +10,7 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"github.com/retake-go/retake/adapter/anthropic"
+	"github.com/retake-go/retake/adapter/kit/claude"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/session"
 )
@@ -27,7 +28,7 @@ func Example() {
 	defer api.Close()
 
 	client := sdk.NewClient(option.WithAPIKey("key"), option.WithBaseURL(api.URL)) // yours needs neither: it reads ANTHROPIC_API_KEY
-	model, err := anthropic.New(client, anthropic.Config{Model: "claude-sonnet-5-5", MaxTokens: 1024})
+	model, err := anthropic.New(client, claude.Config{Model: "claude-sonnet-5-5", MaxTokens: 1024})
 	if err != nil {
 		fmt.Println(err)
 		return

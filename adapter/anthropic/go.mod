@@ -12,7 +12,6 @@ require (
 	github.com/retake-go/retake v0.1.0
 	github.com/retake-go/retake/adapter/kit v0.1.0
 	github.com/stretchr/testify v1.12.1
-	pgregory.net/rapid v1.3.0
 )
 
 require (
@@ -48,4 +47,5 @@ require (
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
 	golang.org/x/tools v0.51.0 // indirect
+	pgregory.net/rapid v1.3.0 // indirect
 )

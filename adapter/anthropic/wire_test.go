@@ -1,7 +1,13 @@
 package anthropic_test
 
 import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"net/http"
+	"strings"
 	"testing"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
@@ -10,19 +16,50 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/adapter/anthropic"
+	"github.com/retake-go/retake/adapter/kit/claude"
 	"github.com/retake-go/retake/adapter/kit/kittest"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/tool"
 )
 
-func adapter() kittest.Config {
-	return kittest.Config{New: func(url string, client *http.Client) (loop.Model, error) {
-		c := sdk.NewClient(option.WithBaseURL(url), option.WithHTTPClient(client), option.WithAPIKey(kittest.Key), option.WithMaxRetries(5))
-		return anthropic.New(c, anthropic.Config{Model: "claude-sonnet-5-5", MaxTokens: 1024})
-	}, Whole: []string{yes}, Streams: []string{yesEvents}, Keys: keys, Accepts: accepts, Scripts: "testdata", Opaque: opaques("claude-sonnet-5-5")}
+const (
+	whole  = `{"type":"message","role":"assistant","model":"m-1","content":[{"type":"text","text":"Yes."}],"stop_reason":"end_turn"}`
+	events = `data: {"type":"message_start","message":{"type":"message","role":"assistant","model":"m-1","content":[]}}
+
+data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":"Yes."}}
+
+data: {"type":"message_delta","delta":{"stop_reason":"end_turn"}}
+
+data: {"type":"message_stop"}
+
+`
+)
+
+var cfg = claude.Config{Model: "claude-sonnet-5-5", MaxTokens: 1024}
+
+// client is a client with retries, which a model switches off.
+func client(url string, c *http.Client, opts ...option.RequestOption) sdk.Client {
+	own := []option.RequestOption{option.WithBaseURL(url), option.WithHTTPClient(c), option.WithAPIKey(kittest.Key), option.WithMaxRetries(5)}
+	return sdk.NewClient(append(own, opts...)...)
 }
 
-func TestAdapter(t *testing.T) { kittest.Run(t, adapter()) }
+func TestAdapter(t *testing.T) {
+	kittest.Run(t, kittest.Config{New: func(url string, c *http.Client) (loop.Model, error) {
+		return anthropic.New(client(url, c), cfg)
+	}, Whole: []string{whole}, Streams: []string{events}, Scripts: "testdata"})
+}
+
+// The SDK's own error is in the chain.
+func TestTheErrorOfTheSDKIsReached(t *testing.T) {
+	s := kittest.Serve(t, "429 Too Many Requests\nContent-Type: application/json\n\n"+`{"type":"error","error":{"type":"rate_limit_error","message":"Slow down."}}`)
+	model, err := anthropic.New(client(s.URL, s.Client), cfg)
+	require.NoError(t, err)
+	_, err = model.Reply(t.Context(), kittest.Asks()["plain"])
+	theirs, ok := errors.AsType[*sdk.Error](err)
+	require.True(t, ok)
+	assert.Equal(t, 429, theirs.StatusCode)
+}
 
 // A limiter tells servers apart. The address is that of the client, and nothing is sent to learn it.
 func TestAModelNamesItsProvider(t *testing.T) {
@@ -37,18 +74,71 @@ func TestAModelNamesItsProvider(t *testing.T) {
 		{"anthropic", nil},
 		{"gateway.example", []option.RequestOption{option.WithBaseURL("https://gateway.example/v1")}},
 	} {
-		model, err := anthropic.New(sdk.NewClient(append(c.options, unsent)...), anthropic.Config{Model: "m", MaxTokens: 5})
+		model, err := anthropic.New(sdk.NewClient(append(c.options, unsent)...), claude.Config{Model: "m", MaxTokens: 5})
 		require.NoError(t, err)
 		assert.Equal(t, machine.ModelInfo{Name: "m", Provider: c.want, MaxOutputTokens: 5}, model.Describe())
 	}
 }
 
-// Observers are told the address of a server that refused a call.
-func TestARefusalHasItsSource(t *testing.T) {
-	s := kittest.Serve(t, "401 Unauthorized\n\n")
-	m, err := adapter().New(s.URL, s.Client)
+func TestAClientThatNobodyMadeIsNamed(t *testing.T) {
+	_, err := anthropic.New(sdk.Client{}, cfg)
+	require.EqualError(t, err, "anthropic: the client is empty: make one with NewClient of the SDK")
+}
+
+// A tool that the API runs is offered as in the README: beside our tools, and alone.
+func TestToolsOfTheAPIAreOfferedByTheClient(t *testing.T) {
+	server := kittest.Serve(t, "200 OK\n\n"+whole, "200 OK\n\n"+whole)
+	search := option.WithJSONSet("tools.-1", map[string]string{"type": "web_search_20250305", "name": "web_search"})
+	model, err := anthropic.New(client(server.URL, server.Client, search), cfg)
 	require.NoError(t, err)
-	reply, err := m.Reply(t.Context(), kittest.Asks()["plain"])
-	require.Error(t, err)
-	assert.Equal(t, "127.0.0.1", reply.Source.Host)
+	for _, tools := range [][]*tool.Tool{nil, {kittest.BookRoom()}} {
+		_, err = model.Reply(t.Context(), loop.Request{System: "Search.", Tools: tools})
+		require.NoError(t, err)
+	}
+	for n, request := range server.Requests() {
+		assert.Contains(t, request, `"type": "web_search_20250305"`)
+		assert.Equal(t, n == 1, strings.Contains(request, `"name": "book_room"`))
+	}
+}
+
+// binary is the form of a stream at AWS.
+const binary = "application/vnd.amazon.eventstream"
+
+// cloud does what the clients for Bedrock and Vertex do: the model and whether to stream are in the path, and
+// a stream of AWS becomes one of events.
+func cloud(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	var asked struct {
+		Model  string
+		Stream bool
+	}
+	if err := json.Unmarshal(body, &asked); err != nil {
+		return nil, err
+	}
+	r.URL.Path, r.Body = fmt.Sprintf("/model/%s/%v", asked.Model, asked.Stream), io.NopCloser(strings.NewReader(string(body)))
+	resp, err := next(r)
+	if err != nil || resp.Header.Get("Content-Type") != binary {
+		return resp, err
+	}
+	resp.Header.Set("Content-Type", "text/event-stream; charset=utf-8")
+	resp.Body = struct {
+		io.Reader
+		io.Closer
+	}{base64.NewDecoder(base64.StdEncoding, resp.Body), resp.Body}
+	return resp, nil
+}
+
+func TestAClientForAnotherCloud(t *testing.T) {
+	server := kittest.Serve(t, "200 OK\n\n"+whole, "200 OK\nContent-Type: "+binary+"\n\n"+base64.StdEncoding.EncodeToString([]byte(events)))
+	model, err := anthropic.New(client(server.URL, server.Client, option.WithMiddleware(cloud)), cfg)
+	require.NoError(t, err)
+	for n, stream := range []func(loop.Delta){nil, func(loop.Delta) {}} {
+		reply, err := model.Reply(t.Context(), loop.Request{System: "Be brief.", Stream: stream})
+		require.NoError(t, err)
+		assert.Equal(t, "Yes.", reply.Text)
+		assert.True(t, strings.HasPrefix(server.Requests()[n], fmt.Sprintf("POST /model/claude-sonnet-5-5/%v\n", n == 1)), server.Requests()[n])
+	}
 }

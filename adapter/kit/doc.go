@@ -12,7 +12,7 @@
 // A response:
 //
 //   - [Head] sends a request, bounds what is read, keeps the key out of errors and refuses replies from
-//     elsewhere ([Head.Post], or [Head.Send] with the client of an SDK; [Guarded] makes a client that follows
+//     elsewhere ([Head.Post], or [SendBy] with the client of an SDK; [Guarded] makes a client that follows
 //     no redirect to elsewhere).
 //   - [Events], [ReadWhole] and [Pieces] read streams and bodies, also those that are cut, unasked for or in
 //     another form than their head says ([Form]).
@@ -22,9 +22,9 @@
 // [Object], [List], [Quote] and the others write JSON whose members keep their order. [Faults] checks a
 // configuration, and [KeepOpaque] keeps what only the model that made it can read.
 //
-// Package chat is a model on OpenAI's APIs, made of all this. Package kittest tests an adapter against
-// loopback servers, as journaltest tests a store. Package turns is the kit of runtimes that call models and
-// run tools themselves.
+// Package chat is a model on OpenAI's APIs, and package claude one on Anthropic's, made of all this. Package
+// kittest tests an adapter against loopback servers, as journaltest tests a store. Package turns is the kit of
+// runtimes that call models and run tools themselves.
 //
 // Everything is safe for concurrent use except [Head], [Pieces] and [Extras], which belong to one request,
 // and [Faults], which belongs to one check.

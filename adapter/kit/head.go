@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -22,7 +23,9 @@ type Head struct {
 	// Provider. Model is the model that was asked.
 	Provider, Known, Model string
 	// Key is the API key of the request, which must be in no error.
-	Key    string
+	Key string
+	// Asks are headers of a request that [Head.Post] makes, beside its own.
+	Asks   http.Header
 	Status int
 	Header http.Header
 	// At is the time of the response: that of its Date, else when it came.
@@ -77,6 +80,7 @@ func (h *Head) Post(
 	if h.Key != "" {
 		r.Header.Set("Authorization", "Bearer "+h.Key)
 	}
+	maps.Copy(r.Header, h.Asks)
 	resp, err := h.Send(r, client.Do)
 	if err == nil && h.Status >= http.StatusMultipleChoices {
 		resp.Body.Close()

@@ -43,14 +43,15 @@ func Part(kind, name string, value json.RawMessage) json.RawMessage {
 	return o.JSON()
 }
 
-// Quoted returns a JSON object of texts without the empty ones. namesAndTexts are pairs of a name and its
-// text.
-func Quoted(namesAndTexts ...string) json.RawMessage {
-	var o Object
+// Texts returns an object of texts without the empty ones. namesAndTexts are pairs of a name and its text.
+func Texts(namesAndTexts ...string) (o Object) {
 	for n := 0; n < len(namesAndTexts); n += 2 {
 		if text := namesAndTexts[n+1]; text != "" {
 			o = append(o, TextField(namesAndTexts[n], text))
 		}
 	}
-	return o.JSON()
+	return o
 }
+
+// Quoted returns the JSON of [Texts].
+func Quoted(namesAndTexts ...string) json.RawMessage { return Texts(namesAndTexts...).JSON() }

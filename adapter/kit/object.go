@@ -119,6 +119,9 @@ func (o Object) JSON() json.RawMessage {
 	return b.Bytes()
 }
 
+// MarshalJSON returns what JSON does, so that an object may be a part of other values.
+func (o Object) MarshalJSON() ([]byte, error) { return o.JSON(), nil }
+
 // Get returns the value of a member; nil if there is none.
 func (o Object) Get(name string) json.RawMessage {
 	if n := slices.IndexFunc(o, func(m Member) bool { return m.Name == name }); n >= 0 {

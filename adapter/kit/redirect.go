@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"reflect"
 	"strings"
 )
 
@@ -66,26 +65,4 @@ var ports = map[string]string{"http": ":80", "https": ":443"}
 func origin(u *url.URL) string {
 	scheme := strings.ToLower(u.Scheme)
 	return scheme + "://" + strings.ToLower(strings.TrimSuffix(u.Host, ports[scheme]))
-}
-
-// GuardOption returns an option for a client of an SDK that [Guarded] its http.Client. like is any option
-// of that SDK: C is the SDK's own configuration, whose name only the SDK may use. The client is its field
-// HTTPClient. An SDK without it gets an error, because requests would go out unguarded.
-func GuardOption[C any](like interface{ Apply(*C) error }) interface{ Apply(*C) error } {
-	return guard[C]{}
-}
-
-type guard[C any] struct{}
-
-// Apply replaces the client.
-func (guard[C]) Apply(cfg *C) error {
-	at := reflect.ValueOf(cfg).Elem().FieldByName("HTTPClient")
-	if !at.IsValid() || at.Type() != reflect.TypeFor[*http.Client]() || !at.CanSet() {
-		return fmt.Errorf("%T has no field HTTPClient: redirects cannot be refused with this version "+
-			"of the SDK", cfg)
-	}
-	if client := at.Interface().(*http.Client); client != nil {
-		at.Set(reflect.ValueOf(Guarded(client)))
-	}
-	return nil
 }

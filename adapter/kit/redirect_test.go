@@ -27,28 +27,6 @@ func TestAnOriginIsSchemeHostAndPort(t *testing.T) {
 	}
 }
 
-type sdkConfig struct{ HTTPClient *http.Client }
-
-type sdkOption func(*sdkConfig) error
-
-func (o sdkOption) Apply(c *sdkConfig) error { return o(c) }
-
-type otherConfig struct{ Client *http.Client }
-
-type otherOption func(*otherConfig) error
-
-func (o otherOption) Apply(c *otherConfig) error { return o(c) }
-
-func TestAnSDKWhoseClientCannotBeGuardedIsRefused(t *testing.T) {
-	own := &http.Client{}
-	cfg := &sdkConfig{own}
-	require.NoError(t, kit.GuardOption(sdkOption(nil)).Apply(cfg))
-	assert.NotSame(t, own, cfg.HTTPClient)
-	assert.Nil(t, own.CheckRedirect, "the user's own client is as it was")
-	assert.NotNil(t, cfg.HTTPClient.CheckRedirect)
-	assert.ErrorContains(t, kit.GuardOption(otherOption(nil)).Apply(&otherConfig{}), "has no field HTTPClient")
-}
-
 // What a client of the user's own followed cannot be undone, but its reply is not taken.
 func TestAReplyFromElsewhereIsNotTaken(t *testing.T) {
 	at := func(address string) *http.Request {

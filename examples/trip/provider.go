@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	claude "github.com/anthropics/anthropic-sdk-go"
+	claudesdk "github.com/anthropics/anthropic-sdk-go"
 	claudeoption "github.com/anthropics/anthropic-sdk-go/option"
 	gpt "github.com/openai/openai-go/v3"
 	gptoption "github.com/openai/openai-go/v3/option"
@@ -20,6 +20,7 @@ import (
 	"github.com/retake-go/retake/adapter/genai"
 	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/adapter/kit/chat"
+	"github.com/retake-go/retake/adapter/kit/claude"
 	"github.com/retake-go/retake/adapter/ollama"
 	"github.com/retake-go/retake/adapter/openai"
 	"github.com/retake-go/retake/loop"
@@ -82,7 +83,7 @@ func newAnthropic(s settings) (loop.Model, error) {
 	if s.baseURL != "" {
 		opts = append(opts, claudeoption.WithBaseURL(s.baseURL))
 	}
-	return anthropic.New(claude.NewClient(opts...), anthropic.Config{
+	return anthropic.New(claudesdk.NewClient(opts...), claude.Config{
 		Model: s.model, MaxTokens: 4096, OnResponse: func(r kit.Response) { s.told(r.RateLimit) },
 	})
 }

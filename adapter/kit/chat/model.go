@@ -20,14 +20,10 @@ type Model struct {
 	cfg    Config
 	quirks Quirks
 	echo   []string
-	post   Send
+	post   kit.Send
 	// provider is the name of the provider, or the host of another server.
 	provider string
 }
-
-// Send posts a body to a path of the API ("chat/completions"), by [kit.Head.Send], once. The error of a
-// refused request is the caller's own.
-type Send func(ctx context.Context, head *kit.Head, path string, body []byte) (*http.Response, error)
 
 // New returns a model. client may be nil for [http.DefaultClient]; its timeout bounds whole replies. The
 // error joins one for each field of cfg that is out of bounds.
@@ -47,14 +43,14 @@ func New(client *http.Client, cfg Config) (*Model, error) {
 // Over returns a model that sends its requests by a function, such as the client of an SDK, which has the
 // address and the key: URL and Key of cfg must be empty. The function must not retry. address tells where it
 // sends them; empty means [DefaultURL].
-func Over(send Send, address string, cfg Config) (*Model, error) {
+func Over(send kit.Send, address string, cfg Config) (*Model, error) {
 	if cfg.URL+cfg.Key != "" {
 		return nil, errors.New(cfg.provider() + ": URL and Key: are those of the client: remove them")
 	}
 	return newModel(send, address, cfg)
 }
 
-func newModel(send Send, address string, cfg Config) (*Model, error) {
+func newModel(send kit.Send, address string, cfg Config) (*Model, error) {
 	cfg.Provider = cmp.Or(cfg.Provider, providerAt(address))
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("%s: %w", cfg.provider(), err)

@@ -118,7 +118,7 @@ func fold(raw json.RawMessage, indent string) string {
 
 // Who knows one adapter knows all: the same things stand in files of the same names.
 func TestAdaptersHaveTheSameFiles(t *testing.T) {
-	for _, dir := range []string{"adapter/kit/chat", "adapter/anthropic", "adapter/genai", "adapter/ollama"} {
+	for _, dir := range []string{"adapter/kit/chat", "adapter/kit/claude", "adapter/genai", "adapter/ollama"} {
 		for _, name := range []string{"config", "doc", "errors", "media", "model", "opaque", "reply", "request", "schema", "stream", "turns"} {
 			assert.FileExists(t, repo+dir+"/"+name+".go")
 		}

@@ -1,4 +1,4 @@
-package anthropic
+package claude
 
 import (
 	"cmp"
@@ -6,9 +6,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
 	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/message"
@@ -54,15 +51,13 @@ func readWhole(in io.Reader) (*received, error) {
 // conversation. The turn continues when the API gets back what the model said so far. A turn with calls of
 // ours waits for their results instead.
 func (r *received) paused() bool {
-	called := slices.ContainsFunc(r.content, func(b *contentBlock) bool { return b.Text("type") == "tool_use" })
+	called := slices.ContainsFunc(r.content, func(b *contentBlock) bool { return isCall(b.Object) })
 	return isPause(r.stopReason()) && !called
 }
 
-func isPause(reason sdk.StopReason) bool {
-	return reason == sdk.StopReasonPauseTurn || reason == sdk.StopReason(sdk.BetaStopReasonCompaction)
-}
+func isPause(reason string) bool { return reason == "pause_turn" || reason == "compaction" }
 
-func (r *received) stopReason() sdk.StopReason { return sdk.StopReason(r.message.Text("stop_reason")) }
+func (r *received) stopReason() string { return r.message.Text("stop_reason") }
 
 // container is the id of the container in which the API runs code; empty if there is none.
 func (r *received) container() string { return r.message.Object("container").Text("id") }
@@ -80,20 +75,19 @@ func (r *received) add(next *received) {
 
 // blocks returns what the model said so far, in the form that the API wants back. The API refuses blank
 // texts.
-func (r *received) blocks() (all []sdk.ContentBlockParamUnion) {
+func (r *received) blocks() (all []kit.Object) {
 	for n, b := range r.content {
 		if b.Text("type") == "text" && kit.Blank(b.said("text")) {
-			if n+1 < len(r.content) && separates(all, r.content[n+1].raw()) {
-				all = append(all, sdk.NewTextBlock(between))
+			if n+1 < len(r.content) && separates(all, r.content[n+1].Object) {
+				all = append(all, textBlock(between))
 			}
 			continue
 		}
-		raw := b.raw()
+		block := b.whole()
 		if cited := b.citations(); cited != nil {
-			o, _ := kit.ReadObject(raw)
-			raw = o.With("citations", citable(cited)).JSON()
+			block = block.With("citations", citable(cited))
 		}
-		all = append(all, param.Override[sdk.ContentBlockParamUnion](raw))
+		all = append(all, block)
 	}
 	return all
 }
@@ -103,18 +97,18 @@ func (r *received) extra() (x kit.Extras) {
 	x.Keep(r.message.JSON(), "usage", "stop_details", "container", "input_transformations", edits)
 	var content []json.RawMessage
 	for _, b := range r.content {
-		content = append(content, b.raw())
+		content = append(content, b.whole().JSON())
 	}
 	x.Set("content", kit.List(content...))
 	return x
 }
 
 // finishOf returns why a reply ended. An unknown reason is passed on unchanged.
-func finishOf(reason sdk.StopReason, calls []message.Call) message.FinishReason {
+func finishOf(reason string, calls []message.Call) message.FinishReason {
 	if isPause(reason) {
 		return message.Aborted // only beside calls: see paused
 	}
-	if finish, known := kit.Finish(string(reason), calls); known {
+	if finish, known := kit.Finish(reason, calls); known {
 		return finish
 	}
 	return message.FinishReason(reason)
@@ -129,7 +123,7 @@ const blocked = "bedrock-guardrails-"
 
 // declines reports whether the message is no answer.
 func (r *received) declines() bool {
-	return r.stopReason() == sdk.StopReasonRefusal || strings.HasPrefix(r.message.Text("id"), blocked)
+	return r.stopReason() == "refusal" || strings.HasPrefix(r.message.Text("id"), blocked)
 }
 
 // reply converts the message. asked is the model that was asked, prefix what its thoughts are bound to.
@@ -151,11 +145,11 @@ func (r *received) reply(asked, prefix string) message.Reply {
 				Arguments: kit.Once(b.arguments())})
 			o.Blocks = append(o.Blocks, part{Call: len(reply.Calls), Caller: b.caller()})
 		default: // a thought, or a tool that the API ran itself
-			if isThought(b.Text("type")) {
+			if isThought(b.Object) {
 				o.Prefix = prefix
 			}
 			thinking.WriteString(b.said("thinking"))
-			o.Blocks = append(o.Blocks, part{Raw: b.raw()})
+			o.Blocks = append(o.Blocks, part{Raw: b.whole().JSON()})
 		}
 	}
 	if len(reply.Calls) > 0 {

@@ -1,20 +1,43 @@
-package anthropic
+package claude
 
-import "github.com/retake-go/retake/adapter/kit"
+import (
+	"cmp"
+
+	"github.com/retake-go/retake/adapter/kit"
+)
+
+// DefaultURL is the address of the API itself.
+const DefaultURL = "https://api.anthropic.com"
+
+// The versions of the API.
+const (
+	// Version2023 takes Temperature and TopP, which the newest models refuse.
+	Version2023 = "2023-06-01"
+	// Version2026 has neither.
+	Version2026 = "2026-10-21"
+)
 
 // Config configures a [Model]. Model and MaxTokens are required. The zero value of every other field uses
 // the API's default. All of it is data except OnResponse.
 type Config struct {
+	// URL is the address of the API without its version, http or https; empty means [DefaultURL].
+	URL string `json:"url,omitempty"`
+	// Key is sent as X-Api-Key; empty for none. It is in no error and in no JSON form.
+	Key string `json:"-"`
+	// Version is that of the API; empty means [Version2026]. The client of an SDK has a version of its own,
+	// which is what empty means there: set it if the client asks for another.
+	Version string `json:"version,omitempty"`
 	// Model is the name of the model at the API. The name of a model in a policy or a ladder is not sent.
 	Model string `json:"model"`
-	// MaxTokens bounds the reply, thinking included, in tokens; at least 1. The SDK sends very large
-	// bounds only as a stream: the adapter then streams the reply even if nobody listens.
+	// MaxTokens bounds the reply, thinking included, in tokens; at least 1. Replies of more
+	// than 21,333 tokens are streamed even if nobody listens, because they may take very long.
 	MaxTokens int64 `json:"max_tokens"`
-	// Temperature is from 0 to 1; nil uses the API's default. Many models accept only 1 while they think,
-	// so it must be nil or 1 with Thinking. The temperature of a request ([loop.Request]) takes
-	// precedence. If the API would refuse that, Reply returns an error and sends nothing.
+	// Temperature is from 0 to 1, and only in [Version2023]; nil uses the API's default. Many models accept
+	// only 1 while they think, so it must be nil or 1 with Thinking. The temperature of a request
+	// ([loop.Request]) takes precedence. If the API would refuse that, Reply returns an error and sends
+	// nothing.
 	Temperature *float64 `json:"temperature,omitempty"`
-	// TopP is above 0 and at most 1; nil uses the API's default.
+	// TopP is above 0 and at most 1, and only in [Version2023]; nil uses the API's default.
 	TopP *float64 `json:"top_p,omitempty"`
 	// Thinking lets the model think before it answers.
 	Thinking Thinking `json:"thinking,omitzero"`
@@ -86,6 +109,10 @@ const (
 	Cache1h Cache = "1h"
 )
 
+// noSampling is what is wrong with a setting that newer versions of the API refuse.
+const noSampling = "the API has none since version " + Version2026 + ": remove it, or ask for Version " +
+	Version2023
+
 // minBudget is the API's smallest thinking budget, in tokens.
 const minBudget = 1024
 
@@ -93,6 +120,10 @@ const minBudget = 1024
 // values.
 func (c Config) Validate() error {
 	var f kit.Faults
+	f.Address(cmp.Or(c.URL, DefaultURL), c.Key)
+	kit.OneOf(&f, "Version", c.Version, "", Version2023, Version2026)
+	f.Refuse(c.Version != Version2023 && c.Temperature != nil, "Temperature: "+noSampling)
+	f.Refuse(c.Version != Version2023 && c.TopP != nil, "TopP: "+noSampling)
 	f.Model(c.Model)
 	f.Refuse(c.MaxTokens < 1, "MaxTokens: must be at least 1, not %d", c.MaxTokens)
 	f.Range("Temperature", c.Temperature, 0, 1)

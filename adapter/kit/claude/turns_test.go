@@ -1,32 +1,31 @@
-package anthropic_test
+package claude_test
 
 import (
 	"encoding/json"
 	"strings"
 	"testing"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/retake-go/retake/adapter/anthropic"
+	"github.com/retake-go/retake/adapter/kit/claude"
 	"github.com/retake-go/retake/adapter/kit/kittest"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 )
 
-func model(t require.TestingT, change ...func(*anthropic.Config)) *anthropic.Model {
-	cfg := anthropic.Config{Model: "m", MaxTokens: 4096}
+func model(t require.TestingT, change ...func(*claude.Config)) *claude.Model {
+	cfg := claude.Config{Version: claude.Version2023, Model: "m", MaxTokens: 4096}
 	for _, c := range change {
 		c(&cfg)
 	}
-	m, err := anthropic.New(sdk.NewClient(), cfg)
+	m, err := claude.New(nil, cfg)
 	require.NoError(t, err)
 	return m
 }
 
-func params(t require.TestingT, m *anthropic.Model, req loop.Request) string {
+func params(t require.TestingT, m *claude.Model, req loop.Request) string {
 	raw, err := m.Params(req)
 	require.NoError(t, err)
 	return string(raw)
@@ -144,7 +143,7 @@ func TestASystemMessageInMidConversation(t *testing.T) {
 	call := message.Message{Role: message.Assistant, Calls: []message.Call{{ID: "c1", Name: "book_room", Arguments: "{}"}}}
 	result := message.Message{Role: message.Tool, CallID: "c1", Name: "book_room", Text: "R-1"}
 	roles := func(name string, all ...message.Message) string {
-		m := model(t, func(c *anthropic.Config) { c.Model = name })
+		m := model(t, func(c *claude.Config) { c.Model = name })
 		var sent struct{ Messages []struct{ Role string } }
 		require.NoError(t, json.Unmarshal([]byte(params(t, m, loop.Request{Messages: all})), &sent))
 		var roles []string

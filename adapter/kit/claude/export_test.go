@@ -1,6 +1,10 @@
-package anthropic
+package claude
 
-import "github.com/retake-go/retake/loop"
+import (
+	"encoding/json"
+
+	"github.com/retake-go/retake/loop"
+)
 
 // Exports for tests of the wire form without a server.
 var (
@@ -10,6 +14,6 @@ var (
 
 // Params is the body of a request.
 func (m *Model) Params(req loop.Request) ([]byte, error) {
-	p, _ := m.params(req, m.cfg.Model)
-	return p.MarshalJSON()
+	r, _ := m.request(req)
+	return json.Marshal(r)
 }

@@ -1,22 +1,18 @@
-package anthropic_test
+package claude_test
 
 import (
 	"errors"
 	"slices"
-	"strings"
 	"testing"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/retake-go/retake/adapter/anthropic"
+	"github.com/retake-go/retake/adapter/kit/claude"
 	"github.com/retake-go/retake/adapter/kit/kittest"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
-	"github.com/retake-go/retake/tool"
 )
 
 const paused = "200 OK\nContent-Type: application/json\n\n" +
@@ -25,7 +21,7 @@ const paused = "200 OK\nContent-Type: application/json\n\n" +
 // A model that pauses its turn again and again is not asked forever, and no request is repeated.
 func TestATurnThatIsPausedForEver(t *testing.T) {
 	server := kittest.Serve(t, slices.Repeat([]string{paused}, 11)...)
-	model, err := adapter().New(server.URL, server.Client)
+	model, err := adapter(claude.Version2023).New(server.URL, server.Client)
 	require.NoError(t, err)
 	_, err = model.Reply(t.Context(), loop.Request{System: "Search."})
 	assert.ErrorContains(t, err, "the model paused its turn more than 10 times (pause_turn)")
@@ -43,32 +39,13 @@ func TestATurnThatIsPausedAfterACompactionGoesOn(t *testing.T) {
 			content + `],"stop_reason":"` + stop + `","usage":{"input_tokens":5,"output_tokens":2}}`
 	}
 	server := kittest.Serve(t, reply(summary, "compaction"), reply(`{"type":"text","text":"Hi."}`, "end_turn"))
-	model, err := adapter().New(server.URL, server.Client)
+	model, err := adapter(claude.Version2023).New(server.URL, server.Client)
 	require.NoError(t, err)
 	got, err := model.Reply(t.Context(), loop.Request{System: "Search."})
 	require.NoError(t, err)
 	assert.Equal(t, []any{"Hi.", message.Stop, int64(2)}, []any{got.Text, got.Finish, got.Usage.APICalls})
 	assert.Contains(t, got.Opaque, summary)
 	assert.Contains(t, server.Requests()[1], `"content": "They said hi."`)
-}
-
-// A tool that the API runs is offered as in the README: beside our tools, and alone.
-func TestToolsOfTheAPIAreOfferedByTheClient(t *testing.T) {
-	ended := "200 OK\nContent-Type: application/json\n\n" +
-		`{"id":"m","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"Hi."}],"stop_reason":"end_turn"}`
-	server := kittest.Serve(t, ended, ended)
-	client := sdk.NewClient(option.WithBaseURL(server.URL), option.WithHTTPClient(server.Client), option.WithAPIKey(kittest.Key),
-		option.WithJSONSet("tools.-1", map[string]string{"type": "web_search_20250305", "name": "web_search"}))
-	model, err := anthropic.New(client, anthropic.Config{Model: "claude-sonnet-5-5", MaxTokens: 1024})
-	require.NoError(t, err)
-	for _, tools := range [][]*tool.Tool{nil, {kittest.BookRoom()}} {
-		_, err = model.Reply(t.Context(), loop.Request{System: "Search.", Tools: tools})
-		require.NoError(t, err)
-	}
-	for n, request := range server.Requests() {
-		assert.Contains(t, request, `"type": "web_search_20250305"`)
-		assert.Equal(t, n == 1, strings.Contains(request, `"name": "book_room"`))
-	}
 }
 
 // The API tells the file of a cited document, and refuses to be told it: neither what follows a reply nor
@@ -81,7 +58,7 @@ func TestCitationsGoBackWithoutTheirFile(t *testing.T) {
 			`{"id":"m","type":"message","role":"assistant","model":"m","content":[` + cited + `],"stop_reason":"` + stop + `"}`
 	}
 	server := kittest.Serve(t, reply("pause_turn"), reply("end_turn"), reply("end_turn"))
-	model, err := adapter().New(server.URL, server.Client)
+	model, err := adapter(claude.Version2023).New(server.URL, server.Client)
 	require.NoError(t, err)
 	user := message.Message{Role: message.User, Text: "Hi."}
 	got, err := model.Reply(t.Context(), loop.Request{Messages: said(user)})

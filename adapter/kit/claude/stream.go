@@ -1,4 +1,4 @@
-package anthropic
+package claude
 
 import (
 	"bytes"
@@ -10,13 +10,6 @@ import (
 	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/loop"
 )
-
-// close closes the response.
-func (x *exchange) close() {
-	if x.open != nil {
-		_ = x.open.Close()
-	}
-}
 
 // tellWhole reads a response that is no stream although one may have been requested. Gateways without
 // streaming send whole replies, and errors come like this too.
@@ -77,11 +70,6 @@ func (x *exchange) readStream(body io.Reader) (got *received, err error) {
 		return a.received()
 	}
 	return nil, kit.ErrEnded
-}
-
-// errorWithin is the error that an event of a stream tells.
-func errorWithin(event []byte) error {
-	return &kit.ReportedError{Body: bytes.Clone(event), Say: "an error within the stream"}
 }
 
 // assembly collects a streamed reply.

@@ -1,15 +1,13 @@
-package anthropic_test
+package claude_test
 
 import (
 	"strings"
 	"testing"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/retake-go/retake/adapter/anthropic"
+	"github.com/retake-go/retake/adapter/kit/claude"
 	"github.com/retake-go/retake/adapter/kit/kittest"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
@@ -27,8 +25,7 @@ func (k *thinker) ask(req loop.Request) message.Message {
 	n := string(rune('0' + len(k.asked)))
 	s := kittest.Serve(k.t, "200 OK\nContent-Type: application/json\n\n"+`{"type":"message","role":"assistant","id":"m","stop_reason":"tool_use","content":[`+
 		`{"type":"thinking","thinking":"Hm.","signature":"signed-`+n+`"},{"type":"tool_use","id":"c`+n+`","name":"book_room","input":{}}]}`)
-	m, err := anthropic.New(sdk.NewClient(option.WithBaseURL(s.URL), option.WithHTTPClient(s.Client), option.WithAPIKey(kittest.Key)),
-		anthropic.Config{Model: k.model, MaxTokens: 4096, Cache: anthropic.Cache5m})
+	m, err := claude.New(s.Client, claude.Config{URL: s.URL, Key: kittest.Key, Model: k.model, MaxTokens: 4096, Cache: claude.Cache5m})
 	require.NoError(k.t, err)
 	reply, err := m.Reply(k.t.Context(), req)
 	require.NoError(k.t, err)
@@ -82,7 +79,7 @@ func TestThoughtsGoBackOnlyAfterWhatTheyCameFrom(t *testing.T) {
 // What was kept before the adapter kept a prefix goes back as it did.
 func TestThoughtsOfUnknownOriginGoBack(t *testing.T) {
 	const newest = "claude-opus-5-5"
-	m := model(t, func(c *anthropic.Config) { c.Model = newest })
+	m := model(t, func(c *claude.Config) { c.Model = newest })
 	body := params(t, m, loop.Request{Messages: said(message.Message{Role: message.User, Text: "Hi."},
 		message.Message{Role: message.Assistant, Text: "Four", Opaque: opaque(newest, `{"raw":`+thought+`},{"text":4}`)})})
 	assert.Contains(t, body, thought)

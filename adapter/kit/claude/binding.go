@@ -1,14 +1,11 @@
-package anthropic
+package claude
 
 import (
 	"encoding/hex"
+	"encoding/json"
 	"hash/fnv"
 	"regexp"
 	"slices"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
-
-	"github.com/retake-go/retake/adapter/kit"
 )
 
 // bindsThoughts matches the models that bind their thoughts to what came before them: the API refuses a
@@ -26,21 +23,21 @@ type prefixed struct {
 // bind leaves out the thoughts that came after another prefix than they have now, and returns the prefix of
 // the reply: a digest of the system prompt, the tools and the messages as they are sent, without marks for
 // the cache. It is empty for a model that binds no thoughts.
-func (c *conversation) bind(p *sdk.MessageNewParams) (prefix string) {
+func (c *conversation) bind(r *request) (prefix string) {
 	if !bindsThoughts.MatchString(c.model) {
 		return ""
 	}
 	digest := fnv.New64a()
 	add := func(part any) {
-		raw, _ := kit.Marshal(part) // it is marshaled again to be sent, and its error is told then
+		raw, _ := json.Marshal(part) // it is marshaled again to be sent, and its error is told then
 		digest.Write(append(raw, '\n'))
 	}
 	sum := func() string { return hex.EncodeToString(digest.Sum(nil)) }
-	add(p.System)
-	add(p.Tools)
+	add(r.System)
+	add(r.Tools)
 	replies := c.replies
-	for n := range p.Messages {
-		turn := &p.Messages[n]
+	for n := range r.Messages {
+		turn := &r.Messages[n]
 		add(turn.Role)
 		elsewhere, left := 0, turn.Content[:0:0]
 		for at, b := range turn.Content {
@@ -50,7 +47,7 @@ func (c *conversation) bind(p *sdk.MessageNewParams) (prefix string) {
 				}
 				replies = replies[1:]
 			}
-			if at >= elsewhere || !isThinking(b) {
+			if at >= elsewhere || !isThought(b) {
 				add(b)
 				left = append(left, b)
 			}
@@ -59,6 +56,6 @@ func (c *conversation) bind(p *sdk.MessageNewParams) (prefix string) {
 			turn.Content = slices.Clip(left)
 		}
 	}
-	add(sdk.MessageParamRoleAssistant)
+	add(assistant)
 	return sum()
 }

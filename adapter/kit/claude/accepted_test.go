@@ -1,4 +1,4 @@
-package anthropic_test
+package claude_test
 
 import (
 	"encoding/json"

@@ -1,13 +1,9 @@
-package anthropic
+package claude
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"strings"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
 	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/message"
@@ -27,9 +23,9 @@ func refuses(p message.Part) string {
 }
 
 // block converts a part of a user message or of a tool result.
-func block(p message.Part) json.RawMessage {
+func block(p message.Part) kit.Object {
 	if p.Kind == message.TextPart {
-		return kit.Quoted("type", "text", "text", p.Text)
+		return kit.Texts("type", "text", "text", p.Text)
 	}
 	source := kit.Quoted("type", "base64", "media_type", p.MediaType, "data", p.Data)
 	switch {
@@ -41,22 +37,22 @@ func block(p message.Part) json.RawMessage {
 			strings.ToValidUTF8(string(text), "\uFFFD"))
 	}
 	if p.Kind == message.ImagePart {
-		return kit.Part("image", "source", source)
+		return kit.Object{kit.TextField("type", "image"), kit.Field("source", source)}
 	}
 	o := kit.Object{kit.TextField("type", "document"), kit.Field("source", source)}
 	if p.Name != "" {
 		o = append(o, kit.TextField("title", p.Name))
 	}
-	return o.JSON()
+	return o
 }
 
 // blocks converts a text, if there is one, and the parts after it.
-func blocks(text string, parts []message.Part) (all []sdk.ContentBlockParamUnion) {
+func blocks(text string, parts []message.Part) (all []kit.Object) {
 	if !kit.Blank(text) {
-		all = append(all, sdk.NewTextBlock(text))
+		all = append(all, textBlock(text))
 	}
 	for _, p := range parts {
-		all = append(all, param.Override[sdk.ContentBlockParamUnion](block(p)))
+		all = append(all, block(p))
 	}
 	return all
 }

@@ -1,4 +1,4 @@
-package anthropic_test
+package claude_test
 
 import (
 	"context"
@@ -10,13 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/retake-go/retake/adapter/anthropic"
 	"github.com/retake-go/retake/adapter/kit"
+	"github.com/retake-go/retake/adapter/kit/claude"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
@@ -224,8 +222,7 @@ func BenchmarkStream(b *testing.B) {
 	for _, n := range []int{2000, 8000, 32_000} {
 		b.Run(fmt.Sprintf("pieces=%d", 3*n), func(b *testing.B) {
 			says := streamOf(n)
-			c := sdk.NewClient(option.WithHTTPClient(&http.Client{Transport: answer(200, "text/event-stream", says)}), option.WithBaseURL("http://host/"), option.WithAPIKey("k"))
-			m, err := anthropic.New(c, small)
+			m, err := claude.New(&http.Client{Transport: answer(200, "text/event-stream", says)}, small)
 			require.NoError(b, err)
 			b.SetBytes(int64(len(says)))
 			b.ReportAllocs()

@@ -1,4 +1,4 @@
-package anthropic_test
+package claude_test
 
 import (
 	"encoding/json"
@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/retake-go/retake/adapter/anthropic"
+	"github.com/retake-go/retake/adapter/kit/claude"
 )
 
 func TestToolSchemas(t *testing.T) {
@@ -30,7 +30,7 @@ func TestToolSchemas(t *testing.T) {
 		"no object":                 {`true`, open, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, words := anthropic.ToolSchema([]byte(c.schema))
+			got, words := claude.ToolSchema([]byte(c.schema))
 			assert.Equal(t, c.want, string(got))
 			assert.Equal(t, c.words, strings.HasSuffix(words, c.schema) && words != "", words)
 		})
@@ -69,7 +69,7 @@ func TestOutputSchemas(t *testing.T) {
 		"no object":            {`[]`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, ok := anthropic.OutputSchema([]byte(c.schema))
+			got, ok := claude.OutputSchema([]byte(c.schema))
 			require.Equal(t, c.want != "", ok)
 			if ok {
 				assert.Equal(t, c.want, string(got))
@@ -93,7 +93,7 @@ func TestDeepDefinitionsAreReadOnce(t *testing.T) {
 		name, next := "D"+itoa(n), "#/$defs/D"+itoa(n+1)
 		defs = append(defs, `"`+name+`":{"anyOf":[{"$ref":"`+next+`"},{"$ref":"`+next+`"}]}`)
 	}
-	_, ok := anthropic.OutputSchema([]byte(`{"type":"object","properties":{"a":{"$ref":"#/$defs/D0"}},"$defs":{` + strings.Join(defs, ",") + `}}`))
+	_, ok := claude.OutputSchema([]byte(`{"type":"object","properties":{"a":{"$ref":"#/$defs/D0"}},"$defs":{` + strings.Join(defs, ",") + `}}`))
 	assert.False(t, ok, "40 alternatives are more than the API takes")
 }
 
@@ -109,9 +109,9 @@ func FuzzSchemas(f *testing.F) {
 		if !json.Valid([]byte(doc)) {
 			return
 		}
-		tools, _ := anthropic.ToolSchema([]byte(doc))
+		tools, _ := claude.ToolSchema([]byte(doc))
 		require.True(t, json.Valid(tools), string(tools))
-		output, ok := anthropic.OutputSchema([]byte(doc))
+		output, ok := claude.OutputSchema([]byte(doc))
 		require.True(t, !ok || json.Valid(output), string(output))
 	})
 }

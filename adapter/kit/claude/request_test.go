@@ -1,4 +1,4 @@
-package anthropic_test
+package claude_test
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/retake-go/retake/adapter/anthropic"
+	"github.com/retake-go/retake/adapter/kit/claude"
 	"github.com/retake-go/retake/adapter/kit/kittest"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/loop"
@@ -17,20 +17,20 @@ import (
 func TestSettings(t *testing.T) {
 	warm, wide := 0.5, 0.9
 	for name, c := range map[string]struct {
-		change func(*anthropic.Config)
+		change func(*claude.Config)
 		want   string
 	}{
-		"nothing":     {func(*anthropic.Config) {}, `{}`},
-		"temperature": {func(c *anthropic.Config) { c.Temperature = &warm }, `{"temperature":0.5}`},
-		"cold":        {func(c *anthropic.Config) { c.Temperature = new(float64) }, `{"temperature":0}`},
-		"top p":       {func(c *anthropic.Config) { c.TopP = &wide }, `{"top_p":0.9}`},
-		"effort":      {func(c *anthropic.Config) { c.Effort = "low" }, `{"output_config":{"effort":"low"}}`},
-		"user":        {func(c *anthropic.Config) { c.UserID = "u-1" }, `{"metadata":{"user_id":"u-1"}}`},
-		"adaptive":    {func(c *anthropic.Config) { c.Thinking.Mode = anthropic.Adaptive }, `{"thinking":{"type":"adaptive"}}`},
-		"shown": {func(c *anthropic.Config) { c.Thinking.Mode, c.ShowThinking = anthropic.Adaptive, true },
+		"nothing":     {func(*claude.Config) {}, `{}`},
+		"temperature": {func(c *claude.Config) { c.Temperature = &warm }, `{"temperature":0.5}`},
+		"cold":        {func(c *claude.Config) { c.Temperature = new(float64) }, `{"temperature":0}`},
+		"top p":       {func(c *claude.Config) { c.TopP = &wide }, `{"top_p":0.9}`},
+		"effort":      {func(c *claude.Config) { c.Effort = "low" }, `{"output_config":{"effort":"low"}}`},
+		"user":        {func(c *claude.Config) { c.UserID = "u-1" }, `{"metadata":{"user_id":"u-1"}}`},
+		"adaptive":    {func(c *claude.Config) { c.Thinking.Mode = claude.Adaptive }, `{"thinking":{"type":"adaptive"}}`},
+		"shown": {func(c *claude.Config) { c.Thinking.Mode, c.ShowThinking = claude.Adaptive, true },
 			`{"thinking":{"type":"adaptive","display":"summarized"}}`},
-		"off": {func(c *anthropic.Config) { c.Thinking.Mode = anthropic.NoThinking }, `{"thinking":{"type":"disabled"}}`},
-		"budget": {func(c *anthropic.Config) { c.Thinking = anthropic.Thinking{Mode: anthropic.Budget, BudgetTokens: 2000} },
+		"off": {func(c *claude.Config) { c.Thinking.Mode = claude.NoThinking }, `{"thinking":{"type":"disabled"}}`},
+		"budget": {func(c *claude.Config) { c.Thinking = claude.Thinking{Mode: claude.Budget, BudgetTokens: 2000} },
 			`{"thinking":{"type":"enabled","budget_tokens":2000}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -52,10 +52,10 @@ func TestTheStablePrefixIsMarkedForTheCache(t *testing.T) {
 	type marked struct {
 		CacheControl json.RawMessage `json:"cache_control"`
 	}
-	for cache, want := range map[anthropic.Cache]string{
-		anthropic.NoCache: "", anthropic.Cache5m: `{"ttl":"5m","type":"ephemeral"}`, anthropic.Cache1h: `{"ttl":"1h","type":"ephemeral"}`,
+	for cache, want := range map[claude.Cache]string{
+		claude.NoCache: "", claude.Cache5m: `{"ttl":"5m","type":"ephemeral"}`, claude.Cache1h: `{"ttl":"1h","type":"ephemeral"}`,
 	} {
-		sent := params(t, model(t, func(c *anthropic.Config) { c.Cache, c.Output = cache, anthropic.OutputInstructions }), req)
+		sent := params(t, model(t, func(c *claude.Config) { c.Cache, c.Output = cache, claude.OutputInstructions }), req)
 		var got struct{ System, Tools []marked }
 		require.NoError(t, json.Unmarshal([]byte(sent), &got))
 		require.Len(t, got.System, 2)
@@ -68,8 +68,8 @@ func TestTheStablePrefixIsMarkedForTheCache(t *testing.T) {
 }
 
 func TestNoCallIsForcedOfAModelThatThinks(t *testing.T) {
-	for _, mode := range []anthropic.Thinking{{Mode: anthropic.Adaptive}, {Mode: anthropic.Budget, BudgetTokens: 1024}} {
-		m := model(t, func(c *anthropic.Config) { c.Thinking = mode })
+	for _, mode := range []claude.Thinking{{Mode: claude.Adaptive}, {Mode: claude.Budget, BudgetTokens: 1024}} {
+		m := model(t, func(c *claude.Config) { c.Thinking = mode })
 		req := kittest.Asks()["tools"]
 		assert.Contains(t, params(t, m, req), `"thinking"`)
 		req.ToolChoice = message.AnyTool
@@ -79,7 +79,7 @@ func TestNoCallIsForcedOfAModelThatThinks(t *testing.T) {
 
 // A budget of thoughts is less than the reply may have tokens, whoever bounds it.
 func TestABudgetFitsIntoABoundedReply(t *testing.T) {
-	m := model(t, func(c *anthropic.Config) { c.Thinking = anthropic.Thinking{Mode: anthropic.Budget, BudgetTokens: 2000} })
+	m := model(t, func(c *claude.Config) { c.Thinking = claude.Thinking{Mode: claude.Budget, BudgetTokens: 2000} })
 	for most, want := range map[int64]string{
 		0: `"thinking":{"type":"enabled","budget_tokens":2000}`, 3000: `"thinking":{"type":"enabled","budget_tokens":2000}`,
 		1500: `"thinking":{"type":"enabled","budget_tokens":1499}`,
@@ -93,7 +93,7 @@ func TestABudgetFitsIntoABoundedReply(t *testing.T) {
 }
 
 func TestABudgetNeedsCallsThatWereThoughtOf(t *testing.T) {
-	m := model(t, func(c *anthropic.Config) { c.Thinking = anthropic.Thinking{Mode: anthropic.Budget, BudgetTokens: 1024} })
+	m := model(t, func(c *claude.Config) { c.Thinking = claude.Thinking{Mode: claude.Budget, BudgetTokens: 1024} })
 	user := message.Message{Role: message.User, Text: "Hi."}
 	called := message.Message{Role: message.Assistant, Text: "A.", Calls: []message.Call{{ID: "c1", Name: "f"}}}
 	thinking := called
@@ -122,7 +122,7 @@ func TestABudgetNeedsCallsThatWereThoughtOf(t *testing.T) {
 func TestInstructionsAskWhereTheAPIDoesNot(t *testing.T) {
 	req := kittest.Asks()["output"]
 	native := params(t, model(t), req)
-	told := params(t, model(t, func(c *anthropic.Config) { c.Output = anthropic.OutputInstructions }), req)
+	told := params(t, model(t, func(c *claude.Config) { c.Output = claude.OutputInstructions }), req)
 	assert.Contains(t, native, "json_schema")
 	assert.NotContains(t, native, "JSON Schema")
 	assert.NotContains(t, told, "json_schema")
@@ -136,18 +136,18 @@ func TestMediaThatTheAPITakesNoneOfAreRefused(t *testing.T) {
 	} {
 		req := kittest.Asks()["plain"]
 		req.Messages = append(req.Messages, message.Message{Role: message.User, Parts: []message.Part{part}})
-		kittest.Refuses(t, adapter(), req, want)
+		kittest.Refuses(t, adapter(claude.Version2023), req, want)
 	}
 }
 
 // A temperature that the API would refuse is an error that names it. Nothing is sent.
 func TestATemperatureThatTheAPIRefuses(t *testing.T) {
-	thinks := func(c *anthropic.Config) { c.Thinking.Mode = anthropic.Adaptive }
+	thinks := func(c *claude.Config) { c.Thinking.Mode = claude.Adaptive }
 	for temperature, tt := range map[float64]struct {
-		change func(*anthropic.Config)
+		change func(*claude.Config)
 		want   string
 	}{
-		1.5: {func(*anthropic.Config) {}, "Temperature: 1.5 is too high: the API accepts 0 to 1"},
+		1.5: {func(*claude.Config) {}, "Temperature: 1.5 is too high: the API accepts 0 to 1"},
 		0.5: {thinks, "Temperature: must be 1 or unset for a model that thinks (Thinking), not 0.5"},
 	} {
 		_, err := model(t, tt.change).Reply(t.Context(), loop.Request{Temperature: &temperature})

@@ -1,4 +1,4 @@
-package anthropic_test
+package claude_test
 
 import (
 	"encoding/json"
@@ -9,14 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/retake-go/retake/adapter/anthropic"
 	"github.com/retake-go/retake/adapter/kit"
+	"github.com/retake-go/retake/adapter/kit/claude"
 	"github.com/retake-go/retake/adapter/kit/kittest"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
@@ -95,10 +93,9 @@ func prefixes(body []byte) (prompts []string, marked []int) {
 // A loop of calls sends its transcript again in each turn. All of the request before is read from the cache,
 // however many calls a turn has, so that the price does not grow with the square of the turns.
 func TestATranscriptIsReadFromTheCache(t *testing.T) {
-	bill := func(cache anthropic.Cache) (price, read float64) {
+	bill := func(cache claude.Cache) (price, read float64) {
 		c := &promptCache{written: map[string]bool{}}
-		client := sdk.NewClient(option.WithHTTPClient(&http.Client{Transport: answering(c.answer)}), option.WithBaseURL("http://host/"), option.WithAPIKey("k"))
-		m, err := anthropic.New(client, anthropic.Config{Model: "m", MaxTokens: 100, Cache: cache})
+		m, err := claude.New(&http.Client{Transport: answering(c.answer)}, claude.Config{Model: "m", MaxTokens: 100, Cache: cache})
 		require.NoError(t, err)
 		req := kittest.Asks()["tools"]
 		req.System = strings.Repeat("Book what is asked for. ", 50)
@@ -106,7 +103,7 @@ func TestATranscriptIsReadFromTheCache(t *testing.T) {
 		for turn := range 12 {
 			reply, err := m.Reply(t.Context(), req)
 			require.NoError(t, err)
-			if cache != anthropic.NoCache {
+			if cache != claude.NoCache {
 				assert.Equal(t, before, reply.Usage.CacheReadTokens, "turn %d reads what the turn before sent", turn+1)
 				assert.Equal(t, reply.Usage.InputTokens, reply.Usage.CacheReadTokens+reply.Usage.CacheWriteTokens, "all of a turn is written")
 			}
@@ -118,8 +115,8 @@ func TestATranscriptIsReadFromTheCache(t *testing.T) {
 		}
 		return c.prices, float64(c.read) / float64(c.all)
 	}
-	with, read := bill(anthropic.Cache5m)
-	without, none := bill(anthropic.NoCache)
+	with, read := bill(claude.Cache5m)
+	without, none := bill(claude.NoCache)
 	t.Logf("12 turns cost %.0f tokens of plain input with the cache, %.0f without; %.1f%% of the input is billed as read from the cache, %.1f%% without it",
 		with, without, 100*read, 100*none)
 	assert.Less(t, with, without/3)
@@ -129,7 +126,7 @@ func TestATranscriptIsReadFromTheCache(t *testing.T) {
 
 // No transcript leads to more marks than the API allows, or to one without a block.
 func TestLawThereAreNeverMoreThanFourMarks(t *testing.T) {
-	m := model(t, func(c *anthropic.Config) { c.Cache = anthropic.Cache5m })
+	m := model(t, func(c *claude.Config) { c.Cache = claude.Cache5m })
 	medium := message.Part{Kind: message.ImagePart, MediaType: "image/png", Data: "aGk="}
 	rapid.Check(t, func(r *rapid.T) {
 		req := kittest.Asks()[rapid.SampledFrom([]string{"tools", "corrected"}).Draw(r, "ask")]
@@ -168,7 +165,7 @@ func TestTheNewestTurnsAreMarked(t *testing.T) {
 	} {
 		req := kittest.Asks()["corrected"]
 		req.Messages = append(req.Messages, message.Message{Role: message.Assistant, Text: "One moment.", Calls: []message.Call{{ID: "c9", Name: "book_room", Arguments: "{}"}}}, last)
-		body := params(t, model(t, func(c *anthropic.Config) { c.Cache = anthropic.Cache1h }), req)
+		body := params(t, model(t, func(c *claude.Config) { c.Cache = claude.Cache1h }), req)
 		prompts, marked := prefixes([]byte(body))
 		assert.Len(t, marked, 4, name)
 		assert.Equal(t, 4, strings.Count(body, `"cache_control":{"ttl":"1h","type":"ephemeral"}`), name)
@@ -193,7 +190,7 @@ func TestOnlyWhatIsReadAgainIsMarked(t *testing.T) {
 		"a question with tools":  {tools, []bool{true, true, true}},
 		"a conversation goes on": {corrected, []bool{true, true, false, true}},
 	} {
-		prompts, marked := prefixes([]byte(params(t, model(t, func(c *anthropic.Config) { c.Cache = anthropic.Cache5m }), c.req)))
+		prompts, marked := prefixes([]byte(params(t, model(t, func(c *claude.Config) { c.Cache = claude.Cache5m }), c.req)))
 		got := make([]bool, len(prompts))
 		for _, at := range marked {
 			got[at] = true

@@ -1,11 +1,8 @@
-package anthropic
+package claude
 
 import (
 	"encoding/json"
 	"regexp"
-
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
 	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/message"
@@ -19,7 +16,7 @@ var rules = kit.Rules{Name: toolName, TakesID: isID, MediaInAnswers: true, UserA
 // in the turn after it.
 type conversation struct {
 	model string
-	turns []sdk.MessageParam
+	turns []turn
 	// container is the container of code that waits for the results of the last calls; empty for none.
 	container string
 	// replies are the messages of the model.
@@ -46,7 +43,7 @@ func turnsOf(said []message.Message, model string) (c conversation, system []str
 }
 
 // say adds blocks to the last turn, or begins a turn if the role changes.
-func (c *conversation) say(role sdk.MessageParamRole, blocks ...sdk.ContentBlockParamUnion) {
+func (c *conversation) say(role string, blocks ...kit.Object) {
 	if len(blocks) == 0 {
 		return
 	}
@@ -54,7 +51,7 @@ func (c *conversation) say(role sdk.MessageParamRole, blocks ...sdk.ContentBlock
 		c.turns[n-1].Content = append(c.turns[n-1].Content, blocks...)
 		return
 	}
-	c.turns = append(c.turns, sdk.MessageParam{Role: role, Content: blocks})
+	c.turns = append(c.turns, turn{blocks, role})
 }
 
 // assistant adds a message of the model: its kept blocks, text and calls, in their order.
@@ -66,36 +63,41 @@ func (c *conversation) assistant(e kit.Exchange) {
 	if c.container = ""; len(e.Calls) > 0 {
 		c.container = o.Container
 	}
-	var blocks []sdk.ContentBlockParamUnion
+	var blocks []kit.Object
 	from := 0
 	layout := o.layout(e.Model)
 	for n, p := range layout {
 		switch {
 		case len(p.Raw) > 0:
-			blocks = append(blocks, param.Override[sdk.ContentBlockParamUnion](unmarked(p.Raw)))
+			block, _ := kit.ReadObject(p.Raw)
+			blocks = append(blocks, block.Without("cache_control")) // the marks of a request are its own
 		case p.Call > 0:
 			call := e.Calls[p.Call-1]
-			b := sdk.NewToolUseBlock(call.ID, kit.Arguments(call.Made.Arguments), call.Name)
+			b := kit.Object{kit.TextField("id", call.ID),
+				kit.Field("input", kit.Arguments(call.Made.Arguments)), kit.TextField("name", call.Name),
+				kit.TextField("type", "tool_use")}
 			if isBlock(p.Caller) {
-				b.OfToolUse.SetExtraFields(map[string]any{"caller": p.Caller})
+				b = append(b, kit.Field("caller", p.Caller))
 			}
 			blocks = append(blocks, b)
 		default:
 			text := e.Model.Text[from : from+p.Text]
 			if from += p.Text; kit.Blank(text) {
-				if n+1 < len(layout) && separates(blocks, layout[n+1].Raw) {
-					blocks = append(blocks, sdk.NewTextBlock(between))
+				if n+1 < len(layout) {
+					if next, _ := kit.ReadObject(layout[n+1].Raw); separates(blocks, next) {
+						blocks = append(blocks, textBlock(between))
+					}
 				}
 				continue
 			}
-			b := sdk.NewTextBlock(text)
+			b := textBlock(text)
 			if kit.Items(p.Citations) != nil {
-				b.OfText.SetExtraFields(map[string]any{"citations": citable(p.Citations)})
+				b = append(b, kit.Field("citations", citable(p.Citations)))
 			}
 			blocks = append(blocks, b)
 		}
 	}
-	c.say(sdk.MessageParamRoleAssistant, blocks...)
+	c.say(assistant, blocks...)
 	if n := len(c.turns) - 1; len(blocks) > 0 {
 		to := len(c.turns[n].Content)
 		c.replies = append(c.replies, prefixed{n, to - len(blocks), to, o.Prefix})
@@ -108,24 +110,16 @@ func (c *conversation) assistant(e kit.Exchange) {
 const between = "..."
 
 // separates reports whether a text after some blocks and before another block stands between thoughts.
-func separates(before []sdk.ContentBlockParamUnion, next json.RawMessage) bool {
-	block, _ := kit.ReadObject(next)
-	return len(before) > 0 && isThinking(before[len(before)-1]) && isThought(block.Text("type"))
+func separates(before []kit.Object, next kit.Object) bool {
+	return len(before) > 0 && isThought(before[len(before)-1]) && isThought(next)
 }
 
-// unmarked returns a block without a mark for the cache: the marks of a request are its own.
-func unmarked(raw json.RawMessage) json.RawMessage {
-	block, _ := kit.ReadObject(raw)
-	if block.Get("cache_control") == nil {
-		return raw
-	}
-	return block.Without("cache_control").JSON()
-}
+func textBlock(text string) kit.Object { return kit.Texts("text", text, "type", "text") }
 
 // user adds the answer to every call, in the order of the calls, then the other messages. System messages
 // that end a turn of the user stay what they are; the API has no place for others.
 func (c *conversation) user(e kit.Exchange) {
-	var all []sdk.ContentBlockParamUnion
+	var all []kit.Object
 	for _, call := range e.Calls {
 		all = append(all, result(call))
 	}
@@ -139,24 +133,22 @@ func (c *conversation) user(e kit.Exchange) {
 	for _, m := range e.Then[:last] {
 		all = append(all, blocks(m.Text, m.Parts)...)
 	}
-	c.say(sdk.MessageParamRoleUser, all...)
+	c.say(user, all...)
 	for _, m := range e.Then[last:] {
-		c.say(sdk.MessageParamRoleSystem, sdk.NewTextBlock(m.Text))
+		c.say("system", textBlock(m.Text))
 	}
 }
 
-func result(call kit.Call) sdk.ContentBlockParamUnion {
-	r := sdk.ToolResultBlockParam{ToolUseID: call.ID}
+func result(call kit.Call) kit.Object {
+	r := kit.Object{kit.TextField("tool_use_id", call.ID)}
 	if call.IsError {
-		r.IsError = sdk.Bool(true)
+		r = append(r, kit.Field("is_error", json.RawMessage("true")))
 	}
-	if !kit.Blank(call.Text) {
-		r.Content = []sdk.ToolResultBlockParamContentUnion{{OfText: &sdk.TextBlockParam{Text: call.Text}}}
+	if content := blocks(call.Text, call.Parts); len(content) > 0 {
+		raw, _ := kit.Marshal(content) // objects have a JSON form
+		r = append(r, kit.Field("content", raw))
 	}
-	for _, p := range call.Parts {
-		r.Content = append(r.Content, param.Override[sdk.ToolResultBlockParamContentUnion](block(p)))
-	}
-	return sdk.ContentBlockParamUnion{OfToolResult: &r}
+	return append(r, kit.TextField("type", "tool_result"))
 }
 
 // toolName returns a name that the API accepts; a model may have written anything.

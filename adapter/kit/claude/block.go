@@ -1,4 +1,4 @@
-package anthropic
+package claude
 
 import (
 	"encoding/json"
@@ -75,8 +75,8 @@ func (b *contentBlock) arguments() string {
 	return kit.ArgumentText(b.Get("input"))
 }
 
-// raw returns the block as the API would have sent it whole.
-func (b *contentBlock) raw() json.RawMessage {
+// whole returns the block as the API would have sent it whole.
+func (b *contentBlock) whole() kit.Object {
 	o := b.Object
 	for _, g := range b.grown {
 		written := g.text.String()
@@ -90,7 +90,7 @@ func (b *contentBlock) raw() json.RawMessage {
 	if len(b.cited) > 0 {
 		o = o.With("citations", b.citations())
 	}
-	return o.JSON()
+	return o
 }
 
 // citations returns what a text cites; nil for nothing.
