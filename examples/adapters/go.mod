@@ -6,6 +6,7 @@ replace (
 	github.com/retake-go/retake => ../..
 	github.com/retake-go/retake/adapter/adk => ../../adapter/adk
 	github.com/retake-go/retake/adapter/anthropic => ../../adapter/anthropic
+	github.com/retake-go/retake/adapter/anthropicv2 => ../../adapter/anthropicv2
 	github.com/retake-go/retake/adapter/dbos => ../../adapter/dbos
 	github.com/retake-go/retake/adapter/eino => ../../adapter/eino
 	github.com/retake-go/retake/adapter/genai => ../../adapter/genai
@@ -23,6 +24,7 @@ replace (
 require (
 	github.com/retake-go/retake/adapter/adk v0.1.0
 	github.com/retake-go/retake/adapter/anthropic v0.1.0
+	github.com/retake-go/retake/adapter/anthropicv2 v0.1.0
 	github.com/retake-go/retake/adapter/dbos v0.1.0
 	github.com/retake-go/retake/adapter/eino v0.1.0
 	github.com/retake-go/retake/adapter/genai v0.1.0
@@ -42,6 +44,7 @@ require (
 	cloud.google.com/go/auth v0.22.0 // indirect
 	cloud.google.com/go/compute/metadata v0.9.0 // indirect
 	github.com/anthropics/anthropic-sdk-go v1.84.0 // indirect
+	github.com/anthropics/anthropic-sdk-go/v2 v2.15.0 // indirect
 	github.com/bahlo/generic-list-go v0.2.0 // indirect
 	github.com/benbjohnson/clock v1.3.5 // indirect
 	github.com/buger/jsonparser v1.1.2 // indirect

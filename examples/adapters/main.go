@@ -7,6 +7,7 @@ import (
 
 	"github.com/retake-go/retake/adapter/adk"
 	"github.com/retake-go/retake/adapter/anthropic"
+	"github.com/retake-go/retake/adapter/anthropicv2"
 	"github.com/retake-go/retake/adapter/dbos"
 	"github.com/retake-go/retake/adapter/eino"
 	"github.com/retake-go/retake/adapter/genai"
@@ -22,7 +23,7 @@ import (
 
 // parts has a function of each adapter, so that the linker keeps it.
 var parts = map[string]any{
-	"adk": adk.New, "anthropic": anthropic.New, "dbos": dbos.Register, "eino": eino.New, "genai": genai.New, "mcp": mcp.Tools, "ollama": ollama.New,
+	"adk": adk.New, "anthropic": anthropic.New, "anthropicv2": anthropicv2.New, "dbos": dbos.Register, "eino": eino.New, "genai": genai.New, "mcp": mcp.Tools, "ollama": ollama.New,
 	"openai": openai.New, "otel": otel.New, "postgres": postgres.New, "redis": redis.NewLimits, "sqlite": sqlite.Open,
 	"temporal": temporal.Register,
 }

@@ -4,7 +4,7 @@ go 1.26.0
 
 replace (
 	github.com/retake-go/retake => ../..
-	github.com/retake-go/retake/adapter/anthropic => ../../adapter/anthropic
+	github.com/retake-go/retake/adapter/anthropicv2 => ../../adapter/anthropicv2
 	github.com/retake-go/retake/adapter/genai => ../../adapter/genai
 	github.com/retake-go/retake/adapter/kit => ../../adapter/kit
 	github.com/retake-go/retake/adapter/mcp => ../../adapter/mcp
@@ -13,11 +13,11 @@ replace (
 )
 
 require (
-	github.com/anthropics/anthropic-sdk-go v1.84.0
+	github.com/anthropics/anthropic-sdk-go/v2 v2.15.0
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/openai/openai-go/v3 v3.95.0
 	github.com/retake-go/retake v0.1.0
-	github.com/retake-go/retake/adapter/anthropic v0.1.0
+	github.com/retake-go/retake/adapter/anthropicv2 v0.1.0
 	github.com/retake-go/retake/adapter/genai v0.1.0
 	github.com/retake-go/retake/adapter/kit v0.1.0
 	github.com/retake-go/retake/adapter/mcp v0.1.0

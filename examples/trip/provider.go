@@ -10,13 +10,13 @@ import (
 	"slices"
 	"strings"
 
-	claudesdk "github.com/anthropics/anthropic-sdk-go"
-	claudeoption "github.com/anthropics/anthropic-sdk-go/option"
+	claudesdk "github.com/anthropics/anthropic-sdk-go/v2"
+	claudeoption "github.com/anthropics/anthropic-sdk-go/v2/option"
 	gpt "github.com/openai/openai-go/v3"
 	gptoption "github.com/openai/openai-go/v3/option"
 	gemini "google.golang.org/genai"
 
-	"github.com/retake-go/retake/adapter/anthropic"
+	"github.com/retake-go/retake/adapter/anthropicv2"
 	"github.com/retake-go/retake/adapter/genai"
 	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/adapter/kit/chat"
@@ -83,7 +83,7 @@ func newAnthropic(s settings) (loop.Model, error) {
 	if s.baseURL != "" {
 		opts = append(opts, claudeoption.WithBaseURL(s.baseURL))
 	}
-	return anthropic.New(claudesdk.NewClient(opts...), claude.Config{
+	return anthropicv2.New(claudesdk.NewClient(opts...), claude.Config{
 		Model: s.model, MaxTokens: 4096, OnResponse: func(r kit.Response) { s.told(r.RateLimit) },
 	})
 }

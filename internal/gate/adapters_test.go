@@ -49,7 +49,7 @@ func TestTheREADMENamesWhatAnAdapterNeeds(t *testing.T) {
 	modules, err := filepath.Glob("../../adapter/*/go.mod")
 	require.NoError(t, err)
 	needed := regexp.MustCompile(`(?m)^\s+` + gate.Module + `/(adapter/\w+) v\S+$`)
-	providers := []string{"anthropic", "genai", "ollama", "openai"}
+	providers := []string{"anthropic", "anthropicv2", "genai", "ollama", "openai"}
 	for _, path := range modules {
 		mod, err := os.ReadFile(path)
 		require.NoError(t, err)
