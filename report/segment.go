@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/retake-go/retake/report/internal/told"
@@ -88,8 +87,8 @@ func (c *cutter) plain(text string, bad bool) {
 // visible adds text, with names in the place of invisible characters.
 func (c *cutter) visible(text string, bad bool) {
 	for at := 0; at < len(text); {
-		name, end, times := hidden(text[at:]), at, 0
-		for end < len(text) && hidden(text[end:]) == name {
+		name, end, times := hidden(text, at), at, 0
+		for end < len(text) && hidden(text, end) == name {
 			_, size := utf8.DecodeRuneInString(text[end:])
 			end, times = end+size, times+1
 		}
@@ -112,14 +111,14 @@ func (c *cutter) visible(text string, bad bool) {
 // joiner joins emoji into one.
 const joiner = '\u200d'
 
-// hidden is the name of the first character if it is invisible or changes the direction of others, else
-// empty.
-func hidden(text string) string {
-	r, size := utf8.DecodeRuneInString(text)
+// hidden is the name of the character at an offset if it is invisible or changes the direction of others,
+// else empty.
+func hidden(text string, at int) string {
+	r, size := utf8.DecodeRuneInString(text[at:])
 	switch {
 	case r == utf8.RuneError && size == 1:
-		return fmt.Sprintf("byte %02X", text[0])
-	case r == '\n' || r == '\t' || r == joiner || unicode.IsGraphic(r):
+		return fmt.Sprintf("byte %02X", text[at])
+	case r == '\n' || r == '\t' || r == joiner || told.Seen(text[:at], r):
 		return ""
 	}
 	return fmt.Sprintf("U+%04X", r)

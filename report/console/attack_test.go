@@ -27,6 +27,7 @@ import (
 // hostile are texts that get into a page, or make it say something else, where they are not escaped.
 var hostile = []string{
 	attack, "\u202e\u2066drawkcab\u2069", "a\x00b\x1b[31m", "not \xff\xfe UTF-8", "line\u2028after\u2029it", "\ufeff\u200b",
+	"Hangul \u3164\u115f\uffa0, joined\u034f, chosen\ufe0f\ufe00\U000e0100",
 	`{{.}}${1}<!--</style></textarea></title>`, "data: x\n\nevent: change\ndata: {}", strings.Repeat("<b>", 350_000),
 }
 
@@ -46,7 +47,7 @@ func TestHostileTextsInEveryField(t *testing.T) {
 			name := fmt.Sprintf("%d %.40s", n, target)
 			assert.True(t, utf8.ValidString(page), name)
 			assert.Less(t, len(page), 8<<20, name)
-			for _, never := range []string{"<img src=x", "<script>window", "\u202e", "\u2066", "\x00", "\x1b", "\u200b", "<!--</style>", "<b><b>", "\u2028"} {
+			for _, never := range []string{"<img src=x", "<script>window", "\u202e", "\u2066", "\x00", "\x1b", "\u200b", "<!--</style>", "<b><b>", "\u2028", "\u3164", "\uffa0", "\u034f", "\ufe0f", "\U000e0100"} {
 				assert.False(t, strings.Contains(page, never), "%s has %q", name, never)
 			}
 		}

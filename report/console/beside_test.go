@@ -60,7 +60,7 @@ func TestAQuestionTellsWhatIsOtherThanTheTimeBefore(t *testing.T) {
 	page := body(t, ask(t, open(t, dir, soonAfter), "GET", "/inbox"))
 	for _, want := range []string{
 		`the time before: <span dir="auto">&#34;500&#34;</span>`, `the time before: <span dir="auto">&#34;EUR&#34;</span>`,
-		`the time before: <span dir="auto">missing</span>`, "<dt>pay the time before</dt>", "cents 500, currency EUR, to ACME: ",
+		`the time before: <span dir="auto">missing</span>`, "<dt>pay the time before</dt>", "cents &#34;500&#34;, currency EUR, to ACME: ",
 		"not declared idempotent", `class="yes"><span>Approve: pay cents 400, currency USD, to ACME, urgent true</span></button>`,
 	} {
 		assert.Contains(t, page, want)

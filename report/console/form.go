@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/several"
+	"github.com/retake-go/retake/report/internal/told"
 	"github.com/retake-go/retake/schema"
 )
 
@@ -242,7 +242,7 @@ func (f *field) fill(d describes, value any) {
 	if f.there {
 		f.Value = valueText(f.Kind, value)
 	}
-	if f.Kind == "text" && visible(f.Value) != f.Value {
+	if f.Kind == "text" && (visible(f.Value) != f.Value || d.Type == nil && json.Valid([]byte(f.Value))) {
 		f.Kind, f.Value = "json", jsonText(value)
 	}
 	if f.Kind != "text" {
@@ -295,14 +295,13 @@ func jsonText(value any) string {
 // escaped writes the characters of a JSON text that cannot be seen as JSON does.
 func escaped(text string) string {
 	var b strings.Builder
-	for _, r := range text {
-		switch {
-		case unicode.IsGraphic(r):
+	for at, r := range text {
+		if told.Seen(text[:at], r) {
 			b.WriteRune(r)
-		default:
-			for _, unit := range utf16.Encode([]rune{r}) {
-				fmt.Fprintf(&b, `\u%04x`, unit)
-			}
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
 		}
 	}
 	return b.String()

@@ -10,13 +10,13 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/retake-go/retake/internal/masked"
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/journal/inbox"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/report/internal/told"
 )
 
 // pending is a question that waits for a person.
@@ -174,8 +174,8 @@ func (c *Console) given(ctx context.Context, s *watched) map[string]string {
 // visible names the characters of a text that cannot be seen or that change the direction of others.
 func visible(text string) string {
 	var b strings.Builder
-	for _, r := range text {
-		if r == '\n' || r == '\t' || unicode.IsGraphic(r) {
+	for at, r := range text {
+		if r == '\n' || r == '\t' || told.Seen(text[:at], r) {
 			b.WriteRune(r)
 			continue
 		}

@@ -77,7 +77,8 @@ func asked(asks []machine.Ask, arguments string) string {
 	return text
 }
 
-// spoken are arguments as people say them: the names and values of an object.
+// spoken are arguments as people say them: the names and values of an object. A text that could be taken for
+// another value, or for more than one, is quoted.
 func spoken(arguments string) string {
 	var object map[string]json.RawMessage
 	if json.Unmarshal([]byte(arguments), &object) != nil {
@@ -87,7 +88,8 @@ func spoken(arguments string) string {
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		value := string(object[name])
 		var text string
-		if json.Unmarshal(object[name], &text) == nil {
+		if json.Unmarshal(object[name], &text) == nil && text != "" && !strings.ContainsAny(text, `,"`) &&
+			!json.Valid([]byte(text)) {
 			value = text
 		}
 		parts = append(parts, name+" "+value)

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // maxLine is how many bytes of a text are looked at.
@@ -19,20 +20,31 @@ func IsRedacted(text string) bool {
 	return at != nil && at[0] == 0 && at[1] == len(text)
 }
 
+// Seen reports whether a character after a text can be seen, and leaves the direction of others as it is.
+func Seen(text string, r rune) bool {
+	if r == '\ufe0f' { // it makes an emoji of a symbol, and nothing of a letter
+		symbol, _ := utf8.DecodeLastRuneInString(text)
+		return unicode.IsSymbol(symbol)
+	}
+	return unicode.IsGraphic(r) &&
+		!unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
+
 // Line makes any text one line that is safe for a terminal. Line feeds and tabs become spaces, and characters
-// that do not print become U+FFFD. A long text is cut first.
+// that cannot be seen become U+FFFD. A long text is cut first.
 func Line(s string) string {
 	s = s[:min(len(s), maxLine)]
-	s = strings.Map(func(r rune) rune {
+	var b strings.Builder
+	for at, r := range s {
 		switch {
 		case r == '\n' || r == '\r' || r == '\t':
-			return ' '
-		case unicode.IsGraphic(r):
-			return r
+			r = ' '
+		case !Seen(s[:at], r):
+			r = unicode.ReplacementChar
 		}
-		return unicode.ReplacementChar
-	}, s)
-	s = Redacted.ReplaceAllString(s, "[redacted, $1 bytes]")
+		b.WriteRune(r)
+	}
+	s = Redacted.ReplaceAllString(b.String(), "[redacted, $1 bytes]")
 	return strings.Join(strings.Fields(s), " ")
 }
 
