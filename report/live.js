@@ -2,10 +2,17 @@
   // A page that is live takes up what is new, and leaves folds, scroll and focus as they are.
   const byId = id => document.getElementById(id), live = byId("live"), parse = new DOMParser();
   let busy = false, again = false, source = null, paused = false;
-  // What was heard last, which is told again while nothing changes, and the lines of the journal on the page.
-  // When the stream was heard last: it tells of nothing, too, every 5 seconds.
-  let heardAt = 0;
-  let heard = null, shown = Number(live.dataset.lines), ahead = Number(live.dataset.now) - Date.now();
+  // What was heard last, which is told again every 5 seconds while nothing changes, when that was, and the
+  // lines of the journal on the page.
+  let heard = null, heardAt = Date.now(), shown = Number(live.dataset.lines), ahead = Number(live.dataset.now) - heardAt;
+  // What was added below, which stores cannot be read, and why the page cannot.
+  let below = "", unread = "", wrong = "";
+  const button = document.createElement("button");
+  const say = () => {
+    const late = Date.now() - heardAt > 10000;
+    const text = paused ? "paused" : late ? "not live since " + new Date(heardAt).toISOString().slice(11, 19) + " UTC" : unread || wrong || "live" + below;
+    if (live.firstChild.textContent !== text + " ") live.firstChild.textContent = text + " ";
+  };
   const end = () => innerHeight + scrollY >= document.documentElement.scrollHeight - 40;
   const title = d => d.dataset.n + d.firstElementChild?.textContent;
   const stays = (part, was) => part.dataset.later && "got" in was.dataset && title(part) === title(was);
@@ -41,6 +48,8 @@
     const follow = end(), before = document.querySelectorAll("details.attempt").length;
     try {
       const page = parse.parseFromString(await (await fetch(location.href)).text(), "text/html");
+      if (!page.getElementById("live")) throw page.body.textContent;
+      wrong = "";
       shown = Number(page.getElementById("live").dataset.lines);
       const was = document.querySelectorAll("article"), now = page.querySelectorAll("article");
       now.forEach((run, n) => {
@@ -58,29 +67,30 @@
       byId("find")?.dispatchEvent(new Event("input"));
       const more = document.querySelectorAll("details.attempt").length - before;
       if (follow) scrollTo(0, document.documentElement.scrollHeight);
-      live.firstChild.textContent = "live" + (more > 0 && !follow ? ", " + more + " new below " : " ");
+      below = more > 0 && !follow ? ", " + more + " new below" : "";
+    } catch (why) { // the next event says it again
+      heard = "";
+      if (typeof why === "string") wrong = why.trim();
     } finally {
       busy = false;
+      say();
       if (again) { again = false; load(); }
     }
   };
   // How long ago the latest event was.
   const last = byId("last");
   const tick = () => {
-    if (source && Date.now() - heardAt > 10000) {
-      live.firstChild.textContent = "not live since " + new Date(heardAt).toISOString().slice(11, 19) + " UTC ";
-      return;
-    }
+    if (!button.isConnected || document.hidden) return;
+    say();
     if (source && last?.dataset.t) last.textContent = rough(Date.now() + ahead - last.dataset.t);
   };
   const open = () => {
     if (source || paused || document.hidden) return;
     source = new EventSource(live.dataset.live);
-    heardAt = Date.now();
+    source.onopen = () => { unread = ""; };
     source.addEventListener("change", e => {
       const said = JSON.parse(e.data);
       heardAt = Date.now();
-      if (live.firstChild.textContent.startsWith("not live")) live.firstChild.textContent = "live ";
       if (!said) {
         close();
         live.textContent = "The session is gone: it was deleted. ";
@@ -93,17 +103,24 @@
       if (said.lines > shown || heard !== null && heard !== is) load();
       heard = is;
     });
-    source.onopen = () => { live.firstChild.textContent = "live "; };
+    source.addEventListener("unread", e => {
+      unread = JSON.parse(e.data);
+      say();
+    });
+    source.onerror = () => { // a browser tries again by itself, but not after an answer that is no stream
+      if (source?.readyState !== EventSource.CLOSED) return;
+      close();
+      setTimeout(open, 5000);
+    };
   };
   const close = () => { source?.close(); source = null; };
-  const button = document.createElement("button");
   button.type = "button";
   button.textContent = "Pause";
   button.onclick = () => {
     paused = !paused;
     button.textContent = paused ? "Go on" : "Pause";
-    live.firstChild.textContent = paused ? "paused " : "live ";
     if (paused) close(); else open();
+    say();
   };
   live.replaceChildren("live ", button);
   document.addEventListener("visibilitychange", () => { if (document.hidden) close(); else open(); });

@@ -2,11 +2,11 @@
   const by = id => document.getElementById(id);
   const live = by("live"), list = by("list"), moved = by("moved");
 
-  let paused = false, source = null, ahead = 0, heard = 0, order = 0;
+  let paused = false, source = null, ahead = 0, heard = Date.now(), changes = 0, unread = "";
   const now = () => Date.now() + ahead;
   const tick = () => {
     if (paused || document.hidden) return;
-    if (source && Date.now() - heard > 10000) {
+    if (Date.now() - heard > 10000) {
       say("not live since " + new Date(heard).toISOString().slice(11, 19) + " UTC");
       return;
     }
@@ -16,7 +16,7 @@
       if (t.textContent !== text) t.textContent = text;
       if (t.dataset.a) t.classList.toggle("soon", until > now() && until - now() < (until - t.dataset.a) / 10);
     }
-    if (source) say("live, heard " + rough(Date.now() - heard) + " ago");
+    say("live, heard " + rough(Date.now() - heard) + " ago");
   };
   const status = document.createElement("span"), button = document.createElement("button");
   const say = text => { if (status.textContent !== text) status.textContent = text; };
@@ -60,8 +60,20 @@
     moved.firstElementChild.textContent = fresh + (fresh === 1 ? " new question" : " new questions");
   };
 
+  // How many rows belong elsewhere in an order, or are no longer or not yet there.
+  const misplaced = order => {
+    const rows = [...document.querySelectorAll("#list tr[id]")].map(row => row.id);
+    const before = rows.filter(key => order.includes(key)), after = order.filter(key => rows.includes(key));
+    return before.filter((key, n) => after[n] !== key).length + rows.length + order.length - 2 * after.length;
+  };
+  const warn = () => {
+    const note = by("unread");
+    if (note.textContent !== unread) note.textContent = unread;
+    note.hidden = !unread;
+  };
   const change = e => {
     heard = Date.now();
+    warn();
     const said = JSON.parse(e.data);
     ahead = said.now - heard;
     document.title = said.title;
@@ -74,25 +86,35 @@
       const focused = row.contains(document.activeElement);
       row.innerHTML = html;
       if (focused) row.querySelector("a").focus({ preventScroll: true });
-      if (order) {
+      if (changes) {
         row.classList.remove("new");
         void row.offsetWidth;
         row.classList.add("new");
       }
     }
-    order++;
+    changes++;
     if (said.questions) inbox(said);
-    else if (moved) {
-      moved.hidden = !said.moved;
-      moved.firstElementChild.textContent = said.moved + (said.moved === 1 ? " row belongs" : " rows belong") + " elsewhere now";
+    else if (moved && said.order) {
+      const n = misplaced(said.order);
+      moved.hidden = !n;
+      moved.firstElementChild.textContent = n + (n === 1 ? " row belongs" : " rows belong") + " elsewhere now";
     }
     tick();
   };
   const open = () => {
     if (source || paused || document.hidden) return;
     source = new EventSource(live.dataset.live);
-    heard = Date.now();
+    source.onopen = () => { unread = ""; };
     source.addEventListener("change", change);
+    source.addEventListener("unread", e => {
+      unread = JSON.parse(e.data);
+      warn();
+    });
+    source.onerror = () => { // a browser tries again by itself, but not after an answer that is no stream
+      if (source?.readyState !== EventSource.CLOSED) return;
+      close();
+      setTimeout(open, 5000);
+    };
   };
   const close = () => { source?.close(); source = null; };
   if (live?.dataset.live) {

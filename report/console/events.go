@@ -26,11 +26,11 @@ type change struct {
 	Rows map[string]string `json:"rows,omitempty"`
 	// Counts are the numbers of the filters, in their order.
 	Counts []string `json:"counts,omitempty"`
-	// Moved counts the rows of the page that belong elsewhere now, or are no longer or not yet on it.
-	Moved  int    `json:"moved"`
-	Title  string `json:"title"`
-	Asking int    `json:"asking"`
-	Now    int64  `json:"now"`
+	// Order are the keys of the rows that the page would have now, if they are others than were told last.
+	Order  []string `json:"order"`
+	Title  string   `json:"title"`
+	Asking int      `json:"asking"`
+	Now    int64    `json:"now"`
 }
 
 // events streams what changes in a list, or that a session has changed.
@@ -63,13 +63,17 @@ func (c *Console) events(w http.ResponseWriter, r *http.Request) {
 		}
 		return flush.Flush()
 	}
-	silent := c.clock.Now()
+	silent, told := c.clock.Now(), ""
 	for {
-		if c.watch.refresh(r.Context()) != nil && r.Context().Err() != nil {
+		unread := c.unread(c.watch.refresh(r.Context()))
+		if r.Context().Err() != nil || unread != told && send("unread", unread) != nil {
 			return
 		}
+		told = unread
 		now := c.clock.Now()
-		if said, changed := next(now); changed || now.Sub(silent) >= beat {
+		said, changed := next(now)
+		isThere := said != nil || unread == "" // what is not told of may be in what was not read
+		if isThere && (changed || now.Sub(silent) >= beat) {
 			if silent = now; send("change", said) != nil {
 				return
 			}
@@ -80,6 +84,14 @@ func (c *Console) events(w http.ResponseWriter, r *http.Request) {
 		case <-c.clock.After(collect):
 		}
 	}
+}
+
+// unread says which stores cannot be read; empty if all can.
+func (c *Console) unread(err error) string {
+	if err == nil {
+		return ""
+	}
+	return "Not all stores can be read: " + brief(c.scrub(err.Error()))
 }
 
 // changes returns what a stream is of: the inbox, a session or a list. The error is that of the list's
@@ -97,7 +109,7 @@ func (c *Console) changes(r *http.Request) (func(now time.Time) (any, bool), err
 }
 
 // listChanges returns a function that says what has changed in a list since its last call. The first call
-// says only what is there.
+// says what is there.
 func (c *Console) listChanges(ctx context.Context, f filter) func(now time.Time) (any, bool) {
 	var order []string
 	versions := map[string]string{}
@@ -109,48 +121,30 @@ func (c *Console) listChanges(ctx context.Context, f filter) func(now time.Time)
 		if is := c.watch.changes(); is != version || now.Sub(found) >= beat {
 			version, found = is, now
 		} else {
-			was.Rows, was.Now = nil, now.UnixMilli()
+			was.Rows, was.Order, was.Now = nil, nil, now.UnixMilli()
 			return was, false
 		}
 		fd := c.find(ctx, f, now)
 		said := change{Rows: map[string]string{}, Asking: questions(fd.all), Now: now.UnixMilli()}
 		said.Title = titled(said.Asking, "retake")
-		begun := order != nil
 		keys := make([]string, len(fd.shown))
 		for n, r := range fd.shown {
 			keys[n] = r.Key
-		}
-		if !begun {
-			order = keys
-		}
-		said.Moved = moved(order, keys)
-		for _, r := range fd.shown {
-			if v := r.Version(); slices.Contains(order, r.Key) && versions[r.Key] != v {
+			if v := r.Version(); versions[r.Key] != v {
 				versions[r.Key] = v
 				said.Rows[r.Key] = rowHTML(r.watched, now)
 			}
 		}
+		if order == nil || !slices.Equal(order, keys) {
+			order, said.Order = keys, keys
+		}
 		for _, ch := range chipsOf(f, fd.all, now) {
 			said.Counts = append(said.Counts, ch.Count)
 		}
-		changed := !begun || len(said.Rows) > 0 || said.Moved != was.Moved || !slices.Equal(was.Counts, said.Counts)
+		changed := said.Order != nil || len(said.Rows) > 0 || !slices.Equal(was.Counts, said.Counts)
 		was = said
 		return said, changed
 	}
-}
-
-// moved counts the rows that belong elsewhere on a page, or are no longer or not yet on it.
-func moved(was, is []string) (n int) {
-	stay := func(all, in []string) []string {
-		return slices.DeleteFunc(slices.Clone(all), func(key string) bool { return !slices.Contains(in, key) })
-	}
-	before, after := stay(was, is), stay(is, was)
-	for at, key := range before {
-		if after[at] != key {
-			n++
-		}
-	}
-	return n + len(was) - len(before) + len(is) - len(after)
 }
 
 // inboxChanges returns a function that says which questions have come, gone, or changed their state since its

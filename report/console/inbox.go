@@ -186,9 +186,9 @@ func visible(text string) string {
 
 // inboxView is a page of the questions, or one that is entered again.
 type inboxView struct {
-	Title, Now, Wrong string
-	Questions         []*question
-	One               bool
+	Title, Now, Unread string
+	Questions          []*question
+	One                bool
 	nav
 	paging
 	// Drafts are ready words for refusals, and Settled what was answered in the last day.
@@ -259,10 +259,7 @@ func next(all []pending, anchor string, now time.Time) *pending {
 
 // inbox writes a page of the questions: that of a number, or the one with the question "at".
 func (c *Console) inbox(w http.ResponseWriter, r *http.Request) {
-	v := &inboxView{Title: "inbox – retake", Drafts: drafts}
-	if err := c.watch.refresh(r.Context()); err != nil {
-		v.Wrong = "Not all stores can be read: " + brief(c.scrub(err.Error()))
-	}
+	v := &inboxView{Title: "inbox – retake", Drafts: drafts, Unread: c.unread(c.watch.refresh(r.Context()))}
 	now, all, query := c.clock.Now(), c.pending(r.Context()), r.URL.Query()
 	page, _ := strconv.Atoi(query.Get("page"))
 	if n := slices.IndexFunc(all, func(a pending) bool { return a.Anchor() == query.Get("at") }); n >= 0 {

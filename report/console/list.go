@@ -94,12 +94,13 @@ type listView struct {
 	Fit      string
 	nav
 	paging
-	Reading    string
-	Empty      bool
-	Wrong      string
-	Stores     string
-	Live       string
-	Unfiltered []chip
+	Reading string
+	Empty   bool
+	// Wrong is what is wrong with the address, and Unread which stores cannot be read.
+	Wrong, Unread string
+	Stores        string
+	Live          string
+	Unfiltered    []chip
 	// Choices are the filters by a value.
 	Choices []choice
 }
@@ -153,9 +154,7 @@ func (c *Console) list(w http.ResponseWriter, r *http.Request) {
 	err := c.watch.glance(r.Context())
 	f, wrong := c.filter(r)
 	v, status := c.view(r.Context(), f, c.clock.Now()), http.StatusOK
-	if err != nil {
-		v.Wrong = "Not all stores can be read: " + brief(c.scrub(err.Error()))
-	}
+	v.Unread = c.unread(err)
 	if wrong != nil {
 		v.Wrong, status = "Shown without what is wrong in the address. "+wrong.Error(), http.StatusBadRequest
 	}

@@ -17,8 +17,7 @@ func (c *Console) session(w http.ResponseWriter, r *http.Request) {
 	id, store := r.URL.Query().Get("id"), r.URL.Query().Get("store")
 	s, unread := c.watch.look(r.Context(), store, id)
 	if s == nil && unread != nil {
-		c.refused(w, nil, http.StatusInternalServerError, "The session was not found",
-			"Not all stores can be read: "+unread.Error())
+		c.refused(w, nil, http.StatusInternalServerError, "The session was not found", c.unread(unread))
 		return
 	}
 	if s == nil {

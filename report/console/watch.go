@@ -63,7 +63,9 @@ type watched struct {
 	facts
 	row
 	stat journal.Stat
-	err  error
+	// err is why the journal could not be read at a time.
+	err error
+	at  time.Time
 	// follower goes on with a journal that is being written; nil for others, which are read again if they
 	// change.
 	follower *journal.Follower
@@ -276,7 +278,7 @@ func (w *watcher) one(ctx context.Context, k key, stat journal.Stat, now time.Ti
 	if was != nil && was.isAsIt(stat, now) {
 		return
 	}
-	is := &watched{key: k, stat: stat}
+	is := &watched{key: k, stat: stat, at: now}
 	if was != nil {
 		is.follower = was.follower
 	}
@@ -302,6 +304,9 @@ func (w *watcher) changes() int64 {
 // isAsIt reports whether nothing can have changed.
 func (s *watched) isAsIt(stat journal.Stat, now time.Time) bool {
 	waits := s.Until.IsZero() || now.Before(s.Until) || s.State == journal.SessionInterrupted || stat.Held
+	if s.err != nil && s.Damaged == 0 && now.Sub(s.at) >= beat { // the store may be there again
+		return false
+	}
 	return s.stat.Bytes == stat.Bytes && s.stat.Held == stat.Held && s.stat.Changed.Equal(stat.Changed) && waits
 }
 
