@@ -173,3 +173,25 @@ func TestAPageWhoseJournalCannotBeOpenedForAWhileInABrowser(t *testing.T) {
 	store.closed.Store(false)
 	tab.Until(`document.querySelector("#live").innerText.startsWith("live") && document.getElementById("says").innerText.startsWith("failed")`)
 }
+
+// A second click on a button sends no second answer.
+func TestADoubleClickIsOneAnswerInABrowser(t *testing.T) {
+	dir, _, _ := asking(t, acme, pay(always))
+	answers, clicked := make(chan struct{}, 2), make(chan struct{})
+	tab, at := unlocked(t, string(dir), func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch r.URL.Path {
+			case "/answer":
+				answers <- struct{}{}
+				<-clicked
+			case "/clicked":
+				close(clicked)
+			}
+			h.ServeHTTP(w, r)
+		})
+	})
+	tab.Go(at+"/inbox", `!document.querySelector("[value=approve]").disabled`)
+	tab.Text(`(b => { b.click(); setTimeout(() => { b.click(); fetch("/clicked") }, 100) })(document.querySelector("[value=approve]"))`)
+	tab.Until(`document.querySelector(".given")`)
+	assert.Len(t, answers, 1)
+}

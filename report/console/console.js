@@ -148,6 +148,10 @@
 
   // Ready words are filled in without asking the server, and the button says what was changed.
   for (const f of document.querySelectorAll("form.answer")) {
+    let sent = 0;
+    f.onsubmit = e => { // a second click is no second answer
+      if (Date.now() - sent < 5000) e.preventDefault(); else sent = Date.now();
+    };
     for (const d of f.querySelectorAll("[name=draft]"))
       d.onclick = e => { e.preventDefault(); f.elements.words.value = d.textContent; f.elements.words.focus(); };
     const yes = f.querySelector("[value=approve] span"), effect = yes?.textContent;
