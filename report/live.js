@@ -26,6 +26,13 @@
     }
     if (part.matches(".group") && !byId(part.id) && part.querySelector("details[id][open]:not(.failed)")) part.open = true;
   };
+  // The focus is then where it was in what is replaced.
+  const swap = (was, is) => {
+    const inside = part => [...part.querySelectorAll("a, summary, button, input, [tabindex]")];
+    const n = inside(was).indexOf(document.activeElement);
+    was.replaceWith(is);
+    if (n >= 0) (inside(is)[n] ?? inside(is).at(-1))?.focus({ preventScroll: true });
+  };
   const fill = (to, from) => {
     let last = null;
     for (const part of [...from.children]) {
@@ -33,7 +40,7 @@
       if (!part.id) continue;
       if (was && !stays(part, was)) {
         refold(part);
-        if (was.outerHTML !== part.outerHTML) was.replaceWith(part);
+        if (was.outerHTML !== part.outerHTML) swap(was, part);
       } else if (!was) {
         refold(part);
         if (last) last.after(part); else to.append(part);
@@ -58,12 +65,12 @@
         fill(was[n], run);
       });
       const rail = document.querySelector(".rail details"), list = page.querySelector(".rail details");
-      if (rail && list) { list.open = rail.open; rail.replaceWith(list); }
+      if (rail && list) { list.open = rail.open; swap(rail, list); }
       const says = byId("says"), newly = page.getElementById("says");
-      if (says.outerHTML !== newly.outerHTML) says.replaceWith(newly);
+      if (says.outerHTML !== newly.outerHTML) swap(says, newly);
       const left = [...page.querySelectorAll(".waiting")].map((w) => w.textContent);
       for (const w of document.querySelectorAll(".waiting")) if (!left.includes(w.textContent)) w.remove();
-      if (!page.getElementById("say")) byId("say")?.remove();
+      if (!page.getElementById("say") && !byId("say-text")?.value) byId("say")?.remove();
       byId("find")?.dispatchEvent(new Event("input"));
       const more = document.querySelectorAll("details.attempt").length - before;
       if (follow) scrollTo(0, document.documentElement.scrollHeight);

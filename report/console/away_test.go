@@ -195,3 +195,24 @@ func TestADoubleClickIsOneAnswerInABrowser(t *testing.T) {
 	tab.Until(`document.querySelector(".given")`)
 	assert.Len(t, answers, 1)
 }
+
+// What a page takes up leaves the focus where it is, and what was typed.
+func TestTheFocusAndWhatWasTypedStayInABrowser(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, "b.jsonl", named(t, "b", 4))
+	tab, at := unlocked(t, dir, nothing)
+	tab.Go(at+"/session?id=b", `document.querySelector("#live").innerText.startsWith("live")`)
+	lines := 4
+	for _, on := range []string{".attempt > summary", ".rail li a"} {
+		tab.Text(`document.querySelector("` + on + `").focus()`)
+		tab.Text(`window.was = document.activeElement`)
+		grow(t, dir, "b", lines, lines+2)
+		lines += 2
+		tab.Until(`!window.was.isConnected`)
+		assert.Equal(t, "true", tab.Text(`document.activeElement === document.querySelector("`+on+`")`), on)
+	}
+	tab.Enter("#say-text", "Not Lisbon.")
+	grow(t, dir, "b", lines, -1)
+	tab.Until(`document.getElementById("says").innerText.startsWith("failed")`)
+	assert.Equal(t, "Not Lisbon.", tab.Text(`document.getElementById("say-text").value`))
+}
