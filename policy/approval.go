@@ -25,7 +25,8 @@ type Approval struct {
 	When ApprovalRule `policy:"when,words=declared|never|always|undeclared|first|above"`
 	// Argument (argument) is the argument whose value counts for [ApproveAbove]: the name of a top-level
 	// member, or a JSON Pointer, such as "/amount/value". Above (above) is the largest value that needs no
-	// approval; at least 0. A value that is missing, is no number or has more than nine decimals needs it.
+	// approval; at least 0. A value that is missing, is no number or has more than nine decimals needs it, and
+	// so does a call with another spelling of the name ("AMOUNT"), which some decoders take for the same.
 	Argument string           `policy:"argument,each=argument"`
 	Above    *backoff.Decimal `policy:"above"`
 	// Timeout (timeout) is how long a question stays open: more than 0, or [Unlimited], the default. No
@@ -119,6 +120,11 @@ func (a Approval) Exceeds(arguments []byte) bool {
 		var members map[string]json.RawMessage
 		if canon.Unmarshal(value, &members) != nil {
 			return true
+		}
+		for _, name := range canon.Keys(members) {
+			if name != token && strings.EqualFold(name, token) { // encoding/json may read this one
+				return true
+			}
 		}
 		value = members[token]
 	}
