@@ -150,6 +150,21 @@ func TestNamesThatTheModelInventedAreLeftOut(t *testing.T) {
 	}
 }
 
+// A schema that allows further members lets a model write a name in another case.
+func TestASecretUnderItsNameInAnotherCaseIsLeftOut(t *testing.T) {
+	r := (&Redaction{Tools: map[string]ToolRedaction{"pay": {Arguments: []string{"/card/pin"}, Result: []string{"/Token"}}}}).redactor(t.Context(), "s")
+	tools := []Tool{{Name: "pay"}}
+	ev := machine.Event{Kind: machine.Replied, Reply: &machine.Reply{Native: true, Calls: []machine.Call{{
+		Tool: "pay", Arguments: json.RawMessage(`{"CARD":{"pin":"S3CR3T","\u212a":1},"card":{"PIN":"S3CR3T","pin":"S3CR3T","pins":"stays"}}`),
+	}}}}
+	left, err := r.event(ev, &machine.State{Config: &machine.Config{}}, tools)
+	nothingStays(t, left, err)
+	assert.Contains(t, string(left.Reply.Calls[0].Arguments), `"pins":"stays"`)
+	p := new(places)
+	p.add("", "/token")
+	assert.True(t, p.has([]string{"to\u212aen"}), "the sign of Kelvin is a k to encoding/json")
+}
+
 // Types of text with a fixed set of values, which need no tag.
 var words = []reflect.Type{
 	reflect.TypeFor[machine.EventKind](), reflect.TypeFor[machine.Verdict](), reflect.TypeFor[machine.PlanKind](),

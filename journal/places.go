@@ -2,14 +2,15 @@ package journal
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
 // places are the places in a JSON document to redact: the parts of JSON Pointers as a tree. "*" matches any
-// part. The zero value has none.
+// part, and a name matches in any case, because a model may write it so. The zero value has none.
 type places struct {
-	next map[string]*places
+	next map[string]*places // by folded parts
 	// here redacts the value at this place, and below all values inside it.
 	here, below bool
 }
@@ -35,10 +36,11 @@ func (p *places) put(parts []string) {
 	case p.next == nil:
 		p.next = map[string]*places{}
 	}
-	if p.next[parts[0]] == nil {
-		p.next[parts[0]] = new(places)
+	part := folded(parts[0])
+	if p.next[part] == nil {
+		p.next[part] = new(places)
 	}
-	p.next[parts[0]].put(parts[1:])
+	p.next[part].put(parts[1:])
 }
 
 // has reports whether a place is included.
@@ -49,8 +51,11 @@ func (p *places) has(at []string) bool {
 	case p.below, len(at) == 0:
 		return p.below || p.here
 	}
-	return p.next[at[0]].has(at[1:]) || p.next["*"].has(at[1:])
+	return p.next[folded(at[0])].has(at[1:]) || p.next["*"].has(at[1:])
 }
+
+// folded is the same for names that differ in case alone.
+func folded(name string) string { return strings.ToLower(strings.ToUpper(name)) }
 
 // hasAbove reports whether a place is inside an included one.
 func (p *places) hasAbove(at []string) bool {

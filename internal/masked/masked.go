@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -15,7 +16,7 @@ import (
 const Mark = "[secret]"
 
 // JSON returns a document with [Mark] in the place of each value at places: JSON Pointers, in which "*" is
-// any member or item. What else is in the document stays in its order, without white space. A document that
+// any member or item, and a name is that of a member in any case. What else is in the document stays in its order, without white space. A document that
 // is no valid JSON is left out as a whole, because the values may be anywhere in it.
 func JSON(document []byte, places []string) []byte {
 	if len(places) == 0 {
@@ -41,4 +42,4 @@ func JSON(document []byte, places []string) []byte {
 }
 
 // fits reports whether a part of a place is that of a value.
-func fits(place, part string) bool { return place == "*" || place == part }
+func fits(place, part string) bool { return place == "*" || strings.EqualFold(place, part) }

@@ -24,6 +24,7 @@ func TestValuesAreLeftOutByTheirPlaces(t *testing.T) {
 		{`{"a": {"x": [1, 2]}, "b": 3}`, []string{"/b"}, `{"a":{"x":[1,2]},"b":"[secret]"}`},
 		{`{"a":{"a":1}}`, []string{"/a", "/a/a"}, `{"a":"[secret]"}`},
 		{`{"a":"x"}`, []string{"/a/b"}, `{"a":"x"}`},
+		{`{"pin":1,"PIN":2,"pins":3}`, []string{"/pin"}, `{"pin":"[secret]","PIN":"[secret]","pins":3}`},
 		{`[1]`, []string{""}, `"[secret]"`},
 		{`{"a":1,"a":2}`, []string{"/a"}, `"[secret]"`},
 		{`{"a":`, []string{"/b"}, `"[secret]"`},

@@ -145,14 +145,14 @@ func formsOf(v string) []string {
 	return forms
 }
 
-// valuesAt appends the texts and numbers at a place, and below it. The part "*" is any member or item. What
-// is true, false or null is no secret.
+// valuesAt appends the texts and numbers at a place, and below it. The part "*" is any member or item, and a
+// name that of a member in any case. What is true, false or null is no secret.
 func valuesAt(to []string, v any, parts []string) []string {
 	inner := parts
 	if len(parts) > 0 {
 		inner = parts[1:]
 	}
-	here := func(part string) bool { return len(parts) == 0 || parts[0] == "*" || parts[0] == part }
+	here := func(part string) bool { return len(parts) == 0 || parts[0] == "*" || strings.EqualFold(parts[0], part) }
 	switch v := v.(type) {
 	case map[string]any:
 		for _, name := range canon.Keys(v) {

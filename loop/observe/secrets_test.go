@@ -105,6 +105,26 @@ func TestManySecretsAreNoneInAnyRecord(t *testing.T) {
 	assert.Contains(t, log, "[secret left out]")
 }
 
+// A raw schema that allows further members lets a model write a name in another case, and encoding/json reads
+// it.
+func TestASecretUnderItsNameInAnotherCaseIsInNoRecord(t *testing.T) {
+	pay, err := tool.Raw("pay", "Pay.", []byte(`{"type":"object","properties":{"pin":{"x-secret":true}}}`),
+		func(_ context.Context, args json.RawMessage) (json.RawMessage, error) {
+			var in struct {
+				PIN string `json:"pin"`
+			}
+			require.NoError(t, json.Unmarshal(args, &in))
+			return nil, errors.New("no till takes " + in.PIN)
+		})
+	require.NoError(t, err)
+	tools, err := tool.NewSet(pay)
+	require.NoError(t, err)
+	var out bytes.Buffer
+	_, _ = fixture.Run(t.Context(), looptest.NewModel(looptest.Call(message.Call{ID: "1", Name: "pay", Arguments: `{"Pin":"blue heron"}`}), looptest.Say("Well.")), nil, loop.Input{Prompt: "Pay."}, loop.Config{Tools: tools}, loop.WithObserver(observe.LogTo(slog.New(slog.NewJSONHandler(&out, nil)))))
+	require.Contains(t, out.String(), "no till takes")
+	assert.NotContains(t, out.String(), "heron")
+}
+
 func TestALoopInAToolHidesTheSecretsOfTheCallAroundIt(t *testing.T) {
 	var out bytes.Buffer
 	inner := slog.New(slog.NewJSONHandler(&out, nil))
