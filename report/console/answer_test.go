@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -181,6 +182,24 @@ func TestSecretsAreKeptWithoutBeingShown(t *testing.T) {
 	r := send(t, c, in)
 	require.Equal(t, http.StatusSeeOther, r.StatusCode, body(t, r))
 	assert.JSONEq(t, strings.NewReplacer("Oslo", "Rome", `"x"`, `"y"`, "odd", "even").Replace(arguments), string(said(t, dir).Arguments))
+}
+
+// A secret may be within a value that has one field, or under its name in another case.
+func TestSecretsWithinAValueAreNotShown(t *testing.T) {
+	charge, err := tool.Raw("pay", "Pays.", []byte(`{"type":"object","$defs":{"card":{"properties":{"pin":{"x-secret":true}}}},
+		"properties":{"to":{"type":"string"},"card":{"$ref":"#/$defs/card"},"cards":{"items":{"$ref":"#/$defs/card"}}}}`),
+		func(context.Context, json.RawMessage) (json.RawMessage, error) { return nil, nil }, always)
+	require.NoError(t, err)
+	const arguments = `{"to":"ACME","card":{"pin":"hunter1"},"cards":[{"pin":"hunter2"}],"Card":{"PIN":"hunter3"}}`
+	dir, c, in := asking(t, arguments, charge)
+	for _, path := range []string{"/", "/inbox", "/api/sessions", "/session?id=order-7"} {
+		assert.NotContains(t, body(t, ask(t, c, "GET", path)), "hunter", path)
+	}
+	assert.Contains(t, body(t, ask(t, c, "GET", "/inbox")), "3 values are hidden")
+	in.Set("verdict", "approve")
+	in.Set("a/to", "Bolt")
+	require.Equal(t, http.StatusSeeOther, send(t, c, in).StatusCode)
+	assert.JSONEq(t, strings.Replace(arguments, "ACME", "Bolt", 1), string(said(t, dir).Arguments))
 }
 
 // Long texts of several lines are no secrets: who is asked sees them whole. A key in the middle of one is

@@ -15,6 +15,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/masked"
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/report/internal/told"
 	"github.com/retake-go/retake/schema"
@@ -103,8 +104,11 @@ func formOf(doc, arguments json.RawMessage, by scrubber) *form {
 		f.before = map[string]any{}
 	}
 	f.object(d, f.before, nil)
+	shown := f.veiled(arguments)
 	for n, one := range f.Fields {
-		if one.lost = strings.Contains(jsonText(one.was), `"`+leftOut); one.lost || f.hides(one.Value) ||
+		of, name := holder(shown, one.path)
+		hasSecret := jsonText(of[name]) != jsonText(one.was)
+		if one.lost = strings.Contains(jsonText(one.was), `"`+leftOut); one.lost || hasSecret || f.hides(one.Value) ||
 			f.hides(one.named(one.was)) {
 			one.hide()
 		}
@@ -128,10 +132,19 @@ func (f *form) Hidden() (n int) {
 	return n
 }
 
+// veiled are arguments without what the schema marks as secret, anywhere in them.
+func (f *form) veiled(arguments json.RawMessage) (doc map[string]any) {
+	if f.judge != nil && !f.showSecrets {
+		arguments = masked.JSON(arguments, f.judge.Secrets())
+	}
+	decoded(arguments, &doc)
+	return doc
+}
+
 // compare says at the fields what differs from the arguments of an earlier call.
 func (f *form) compare(arguments json.RawMessage) {
-	var before map[string]any
-	if !decoded(arguments, &before) || before == nil {
+	before := f.veiled(arguments)
+	if before == nil {
 		return
 	}
 	for _, one := range f.Fields {
