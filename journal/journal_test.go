@@ -3,6 +3,8 @@ package journal_test
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -223,6 +225,18 @@ func TestOpeningAJournalSaysWhatIsWrong(t *testing.T) {
 	require.ErrorContains(t, err, `on_error: "weep": must be`)
 	require.EqualError(t, journal.Settings{Redact: &journal.Redaction{Key: []byte("short"), MaxBytes: -1}}.Validate(),
 		"redact: key: 5 bytes can be guessed: give 16 or more\nredact: max_bytes: -1: give 0 or more")
+}
+
+func TestNoLogHasTheKeyOfARedaction(t *testing.T) {
+	r := journal.Redaction{Key: []byte("a key of many bytes"), Prompts: true}
+	text := fmt.Sprintf("%v %+v %#v %s", r, r, &r, r)
+	for _, form := range []string{"%v", "%s", "%#v"} {
+		assert.NotContains(t, text, fmt.Sprintf(form, r.Key))
+	}
+	said, err := json.Marshal(r)
+	require.NoError(t, err)
+	assert.NotContains(t, string(said), base64.StdEncoding.EncodeToString(r.Key))
+	assert.Contains(t, text, "Prompts:true")
 }
 
 // A torn line is kept in a note, and the missing decision is written.

@@ -36,7 +36,8 @@ import (
 // prompt. A run that began without redaction continues without it.
 type Redaction struct {
 	// Key is a secret of at least 16 bytes for the digests; nil for none. Replaying the prompts needs it too.
-	Key []byte
+	// It is in no JSON form and in nothing that package fmt prints.
+	Key []byte `json:"-"`
 	// Tools has the rules for each tool; "*" means every tool.
 	Tools map[string]ToolRedaction
 	// Answer are JSON Pointers into the structured answer. "" is the whole answer; the part "*" matches any
@@ -57,7 +58,8 @@ type Redaction struct {
 
 // ToolRedaction is what is left out of a tool's calls.
 type ToolRedaction struct {
-	// Arguments and Result are JSON Pointers. "" is the whole value; the part "*" matches any member or item.
+	// Arguments and Result are JSON Pointers. "" is the whole value; the part "*" matches any member or item,
+	// and a name that of a member in any case.
 	Arguments, Result []string
 }
 
@@ -77,6 +79,13 @@ type Forgetter interface {
 
 // minKey is the shortest secret key, in bytes.
 const minKey = 16
+
+// Format implements [fmt.Formatter]: no log has the key.
+func (r Redaction) Format(to fmt.State, verb rune) {
+	type shown Redaction
+	r.Key = nil
+	fmt.Fprintf(to, fmt.FormatString(to, verb), shown(r))
+}
 
 // Validate reports everything that is wrong with the rules, joined.
 func (r *Redaction) Validate() error {

@@ -3,6 +3,7 @@ package ollama
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -20,8 +21,8 @@ const DefaultURL = "http://127.0.0.1:11434"
 type Config struct {
 	// URL is the address of the server, http or https; empty means [DefaultURL].
 	URL string `json:"url,omitempty"`
-	// Key is sent as a bearer token, for remote servers; empty for none. It is in no error and in no JSON
-	// form.
+	// Key is sent as a bearer token, for remote servers; empty for none. It is in no error, in no JSON form
+	// and in nothing that package fmt prints.
 	Key string `json:"-"`
 	// Model is the name of the model at the server: "qwen3:8b". The name of a model in a policy or a
 	// ladder is not sent.
@@ -84,6 +85,15 @@ const (
 // fieldOptions are the options of the API that have a field of their own.
 var fieldOptions = map[string]string{"num_predict": "MaxTokens", "num_ctx": "ContextTokens",
 	"temperature": "Temperature", "seed": "Seed"}
+
+// Format implements [fmt.Formatter]: no log has the key.
+func (c Config) Format(to fmt.State, verb rune) {
+	type shown Config
+	if c.Key != "" {
+		c.Key = "[key left out]"
+	}
+	fmt.Fprintf(to, fmt.FormatString(to, verb), shown(c))
+}
 
 // Validate returns an error that joins one for each field that is out of bounds, each with the valid
 // values.

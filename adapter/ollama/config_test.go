@@ -2,6 +2,8 @@ package ollama_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"log/slog"
 	"math"
 	"strings"
 	"testing"
@@ -66,4 +68,20 @@ func TestAModelNamesItsProvider(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, machine.ModelInfo{Name: "m", Provider: want, MaxOutputTokens: 5}, model.Describe(), url)
 	}
+}
+
+func TestNoLogHasTheKey(t *testing.T) {
+	cfg := ollama.Config{URL: "http://localhost:1", Key: "4000-1234", Model: "m"}
+	m, err := ollama.New(nil, cfg)
+	require.NoError(t, err)
+	for _, v := range []any{cfg, &cfg, m, *m, map[string]any{"config": cfg}} {
+		var log strings.Builder
+		slog.New(slog.NewTextHandler(&log, nil)).Info("it", "is", v)
+		for _, form := range []string{"%v", "%+v", "%#v", "%s", "%q"} {
+			fmt.Fprintf(&log, form, v)
+		}
+		assert.NotContains(t, log.String(), cfg.Key)
+	}
+	assert.Contains(t, fmt.Sprintf("%+v", cfg), "URL:http://localhost:1 Key:[key left out] ")
+	assert.Contains(t, fmt.Sprintf("%#v", ollama.Config{}), `Key:""`, "none is told")
 }

@@ -39,6 +39,11 @@ func New(client *http.Client, cfg Config) (*Model, error) {
 		provider: kit.ProviderAt(name, cfg.URL, DefaultURL)}, nil
 }
 
+// Format implements [fmt.Formatter]: no log has the key.
+func (m Model) Format(to fmt.State, _ rune) {
+	fmt.Fprintf(to, "model %s of %s", m.cfg.Model, m.provider)
+}
+
 // Describe returns the name of the model, that of its provider, or the host of a server elsewhere, and the
 // bound of its replies.
 func (m *Model) Describe() machine.ModelInfo {

@@ -27,8 +27,8 @@ type Settings struct {
 	Limits Limits
 	// Token locks the console: every path needs it, as the query "token", as the cookie that takes its place,
 	// or as the header "Authorization: Bearer TOKEN". Empty leaves the lock to the server that the console is
-	// mounted in.
-	Token string
+	// mounted in. It is in no JSON form and in nothing that package fmt prints.
+	Token string `json:"-"`
 	// Hosts are the only values of the header Host that are answered, so that no name of another site leads
 	// here. Empty answers all.
 	Hosts []string
@@ -40,6 +40,15 @@ type Settings struct {
 	Secure bool
 	// Clock is the clock; nil means that of the system.
 	Clock loop.Clock
+}
+
+// Format implements [fmt.Formatter]: no log has the token.
+func (s Settings) Format(to fmt.State, verb rune) {
+	type shown Settings
+	if s.Token != "" {
+		s.Token = "[key left out]"
+	}
+	fmt.Fprintf(to, fmt.FormatString(to, verb), shown(s))
 }
 
 // Validate reports all faults of the settings, joined.
@@ -125,6 +134,9 @@ func New(s Settings) (*Console, error) {
 	c.routes.HandleFunc("GET /api/sessions", c.api)
 	return c, nil
 }
+
+// Format implements [fmt.Formatter]: no log has the token.
+func (c *Console) Format(to fmt.State, _ rune) { fmt.Fprint(to, "console") }
 
 // system is the clock of the system.
 type system struct{}

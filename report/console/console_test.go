@@ -446,3 +446,16 @@ func chain(records ...string) []byte {
 	}
 	return b.Bytes()
 }
+
+func TestNoLogHasTheToken(t *testing.T) {
+	s := console.Settings{Stores: []console.Named{{Store: journal.Dir(".")}}, Token: token}
+	c, err := console.New(s)
+	require.NoError(t, err)
+	for _, v := range []any{s, &s, c} {
+		assert.NotContains(t, fmt.Sprintf("%v %+v %#v %s", v, v, v, v), token)
+	}
+	said, err := json.Marshal(s)
+	require.NoError(t, err)
+	assert.NotContains(t, string(said), token)
+	assert.Contains(t, fmt.Sprintf("%+v", s), "Token:[key left out]")
+}

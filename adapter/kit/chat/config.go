@@ -52,7 +52,8 @@ const DefaultURL = "https://api.openai.com/v1"
 type Config struct {
 	// URL is the address of the API with its version, http or https; empty means [DefaultURL].
 	URL string `json:"url,omitempty"`
-	// Key is sent as a bearer token; empty for none. It is in no error and in no JSON form.
+	// Key is sent as a bearer token; empty for none. It is in no error, in no JSON form and in nothing that
+	// package fmt prints.
 	Key string `json:"-"`
 	// API selects the API.
 	API API `json:"api,omitempty"`
@@ -96,6 +97,15 @@ type Config struct {
 	// OnResponse is called with every successful response, before Reply returns. It may be called
 	// concurrently; nil calls nothing. The error of a failed response has the same data.
 	OnResponse func(kit.Response) `json:"-"`
+}
+
+// Format implements [fmt.Formatter]: no log has the key.
+func (c Config) Format(to fmt.State, verb rune) {
+	type shown Config
+	if c.Key != "" {
+		c.Key = "[key left out]"
+	}
+	fmt.Fprintf(to, fmt.FormatString(to, verb), shown(c))
 }
 
 // Validate returns an error that joins one for each field that is out of bounds or does not apply to the

@@ -2,6 +2,8 @@ package chat_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"log/slog"
 	"math"
 	"strings"
 	"testing"
@@ -71,4 +73,20 @@ func TestAModelNamesItsProvider(t *testing.T) {
 			assert.Equal(t, machine.ModelInfo{Name: "m", Provider: c.want, MaxOutputTokens: 5}, model.Describe(), c.url)
 		}
 	}
+}
+
+func TestNoLogHasTheKey(t *testing.T) {
+	cfg := chat.Config{URL: "http://localhost:1", Key: "4000-1234", Model: "m"}
+	m, err := chat.New(nil, cfg)
+	require.NoError(t, err)
+	for _, v := range []any{cfg, &cfg, m, *m, map[string]any{"config": cfg}} {
+		var log strings.Builder
+		slog.New(slog.NewTextHandler(&log, nil)).Info("it", "is", v)
+		for _, form := range []string{"%v", "%+v", "%#v", "%s", "%q"} {
+			fmt.Fprintf(&log, form, v)
+		}
+		assert.NotContains(t, log.String(), cfg.Key)
+	}
+	assert.Contains(t, fmt.Sprintf("%+v", cfg), "URL:http://localhost:1 Key:[key left out] ")
+	assert.Contains(t, fmt.Sprintf("%#v", chat.Config{}), `Key:""`, "none is told")
 }

@@ -60,6 +60,11 @@ func newModel(send kit.Send, address string, cfg Config) (*Model, error) {
 		kit.ProviderAt(cfg.provider(), address, DefaultURL))}, nil
 }
 
+// Format implements [fmt.Formatter]: no log has the key.
+func (m Model) Format(to fmt.State, _ rune) {
+	fmt.Fprintf(to, "model %s of %s", m.cfg.Model, m.provider)
+}
+
 // Describe returns the name of the model, that of its provider ([Config].Provider, or the host of a server
 // that it does not name), and the bound of its replies.
 func (m *Model) Describe() machine.ModelInfo {
