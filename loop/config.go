@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -130,7 +131,15 @@ func (o *options) modelNamed(name string) Model {
 	if name == "" {
 		return o.model
 	}
-	return o.models[name]
+	return orNil(o.models[name])
+}
+
+// orNil returns a model, or nil for a nil pointer: its methods would panic at the first call.
+func orNil(m Model) Model {
+	if p := reflect.ValueOf(m); p.Kind() == reflect.Pointer && p.IsNil() {
+		return nil
+	}
+	return m
 }
 
 // info returns what is known of a model of the run.
@@ -280,7 +289,7 @@ func (o *options) checkLadder() error {
 // modelNames returns the names of the models of WithModels, sorted.
 func (o *options) modelNames() (known []string) {
 	for _, name := range canon.Keys(o.models) {
-		if o.models[name] != nil {
+		if orNil(o.models[name]) != nil {
 			known = append(known, name)
 		}
 	}

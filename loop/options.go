@@ -156,7 +156,7 @@ func collect(opts []Option) (*options, error) {
 // driving returns the options for the runs of a [Loop] or [Pool].
 func (o *options) driving(model Model, cfg *Config) *options {
 	own := *o
-	own.model, own.askers = model, new(askers)
+	own.model, own.askers = orNil(model), new(askers)
 	if cfg.Seed != "" {
 		own.seeds = new(seeds)
 	}

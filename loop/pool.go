@@ -73,10 +73,9 @@ type Pool struct {
 // NewPool returns an empty pool. The error joins everything that is wrong with the config.
 func NewPool(cfg PoolConfig) (*Pool, error) {
 	o, err := collect(cfg.Options)
-	if cfg.Model == nil {
+	if o = o.limited().driving(cfg.Model, &cfg.Config); o.model == nil {
 		err = errors.Join(err, errors.New("model: is nil: set a model"))
 	}
-	o = o.limited().driving(cfg.Model, &cfg.Config)
 	compiled, refused := cfg.Config.asking(o)
 	if err = errors.Join(err, refused); err != nil {
 		return nil, fmt.Errorf("loop: the pool's config: %w", err)

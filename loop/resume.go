@@ -54,7 +54,7 @@ func (p *process) resumeRun() error {
 func (o *options) fits(f *journal.Fold) error {
 	var errs []error
 	h, name := &f.Header, f.State.Model
-	if name != "" && o.models[name] == nil && f.State.Phase != machine.Stopped {
+	if name != "" && o.modelNamed(name) == nil && f.State.Phase != machine.Stopped {
 		errs = append(errs, fmt.Errorf("loop: the resumed run uses the model %q: add it with WithModels", name))
 	}
 	if f.State.Phase != machine.Stopped && !h.Config.Single {

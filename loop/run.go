@@ -69,10 +69,9 @@ type Loop struct {
 // everything that is wrong with the config and the options.
 func New(model Model, cfg Config, opts ...Option) (*Loop, error) {
 	o, err := collect(opts)
-	if model == nil {
+	if o = o.driving(model, &cfg); o.model == nil {
 		err = errors.Join(err, errNoModel)
 	}
-	o = o.driving(model, &cfg)
 	compiled, refused := cfg.asking(o)
 	if err = errors.Join(err, refused); err != nil {
 		return nil, err

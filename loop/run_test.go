@@ -220,6 +220,21 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 	require.EqualError(t, err, "loop: the model is nil: set one")
 }
 
+// Whoever does not look at the error of a constructor has a nil pointer, whose methods panic.
+func TestANilPointerIsNoModel(t *testing.T) {
+	var none *looptest.Model
+	set := policy.DefaultSet()
+	set.Spending.Run.TotalTokens = new(int64(1000)) // the models are asked what they are
+	cfg := loop.Config{Policy: &set}
+	_, err := loop.New(none, cfg)
+	require.EqualError(t, err, "loop: the model is nil: set one")
+	_, err = loop.NewPool(loop.PoolConfig{Model: none, Config: cfg})
+	require.ErrorContains(t, err, "model: is nil: set a model")
+	set.Call.PerAttempt = []policy.Settings{{Model: "big"}}
+	_, err = loop.New(looptest.NewModel(), cfg, loop.WithModels(map[string]loop.Model{"big": none}))
+	require.ErrorContains(t, err, "WithModels gives the models of a run")
+}
+
 func TestARunWithoutASessionHasOneOfItsOwn(t *testing.T) {
 	result, err := fixture.Run(t.Context(), looptest.NewModel(looptest.Say("In Lisbon.")), nil, loop.Input{Prompt: "Where?"}, loop.Config{})
 	looptest.AssertAnswer(t, result, err, "In Lisbon.")
