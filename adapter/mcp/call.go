@@ -39,7 +39,7 @@ func (r *remote) call(ctx context.Context, args json.RawMessage) (json.RawMessag
 	}
 	params := &sdk.CallToolParams{Name: r.what, Arguments: args, Meta: r.metaOf(ctx)}
 	if r.watch != nil {
-		token, stop := r.watch.follow(alive, func(payload json.RawMessage) {
+		token, stop := r.watch.follow(session, alive, func(payload json.RawMessage) {
 			// Only a call that is over refuses progress, and then nobody waits for it.
 			_ = tool.Progress(ctx, payload)
 		})

@@ -41,7 +41,7 @@ func (w *Watch) Options(base *sdk.ClientOptions) *sdk.ClientOptions {
 	}
 	progress, changed := opts.ProgressNotificationHandler, opts.ToolListChangedHandler
 	opts.ProgressNotificationHandler = func(ctx context.Context, req *sdk.ProgressNotificationClientRequest) {
-		w.progressed(req.Params)
+		w.progressed(req)
 		if progress != nil {
 			progress(ctx, req)
 		}
@@ -93,10 +93,11 @@ const (
 
 // followed is a call whose progress is passed on.
 type followed struct {
-	alive  func()
-	report func(json.RawMessage)
-	told   int
-	last   time.Time
+	session *sdk.ClientSession
+	alive   func()
+	report  func(json.RawMessage)
+	told    int
+	last    time.Time
 }
 
 // tells reports whether progress that comes now is passed on.
@@ -108,9 +109,11 @@ func (f *followed) tells(now time.Time) bool {
 	return true
 }
 
-// follow passes the progress of a call to report until stop is called. alive is called with all that comes.
-// The token identifies the call.
-func (w *Watch) follow(alive func(), report func(json.RawMessage)) (token string, stop func()) {
+// follow passes the progress of a call in a session to report until stop is called. alive is called with all
+// that comes. The token identifies the call; the server of another session may guess it.
+func (w *Watch) follow(
+	session *sdk.ClientSession, alive func(), report func(json.RawMessage),
+) (token string, stop func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.calls == nil {
@@ -118,7 +121,7 @@ func (w *Watch) follow(alive func(), report func(json.RawMessage)) (token string
 	}
 	w.count++
 	token = "retake-" + strconv.FormatInt(w.count, 10)
-	w.calls[token] = &followed{alive: alive, report: report}
+	w.calls[token] = &followed{session: session, alive: alive, report: report}
 	return token, func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -133,16 +136,18 @@ type progress struct {
 	Total    float64 `json:"total,omitempty"`
 }
 
-func (w *Watch) progressed(p *sdk.ProgressNotificationParams) {
+func (w *Watch) progressed(req *sdk.ProgressNotificationClientRequest) {
+	p := req.Params
 	if p == nil {
 		return
 	}
 	token, _ := p.ProgressToken.(string)
 	w.mu.Lock()
 	call := w.calls[token]
-	tells := call != nil && call.tells(time.Now())
+	known := call != nil && call.session == req.Session
+	tells := known && call.tells(time.Now())
 	w.mu.Unlock()
-	if call == nil {
+	if !known {
 		return
 	}
 	call.alive()

@@ -61,6 +61,33 @@ func TestProgressGoesThrough(t *testing.T) {
 	assert.JSONEq(t, `{"progress":2,"total":3}`, string(out.Progress))
 }
 
+// The tokens of calls can be guessed: a server tells nothing of the calls of another one.
+func TestAServerReportsOfItsOwnCallsAlone(t *testing.T) {
+	heard := make(chan struct{})
+	var watch mcp.Watch
+	options := watch.Options(&sdk.ClientOptions{
+		ProgressNotificationHandler: func(context.Context, *sdk.ProgressNotificationClientRequest) { close(heard) },
+	})
+	other := newServer("look", nil)
+	inMemory(t, other, options)
+	server := newServer("pay", func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		for session := range other.Sessions() {
+			if err := session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: req.Params.GetProgressToken(), Message: "paid twice"}); err != nil {
+				return nil, err
+			}
+		}
+		<-heard
+		return text("paid"), nil
+	})
+	tools, err := mcp.Tools(t.Context(), inMemory(t, server, options), mcp.DefaultConfig(), mcp.WithWatch(&watch))
+	require.NoError(t, err)
+	out := tools[0].Invoke(tool.WithInvocation(t.Context(), tool.Invocation{
+		Report: func(p []byte) { assert.Fail(t, "it was told", "%s", p) },
+	}), []byte(`{}`))
+	require.NoError(t, out.Err)
+	assert.Empty(t, out.Progress)
+}
+
 // Each report is a line of the journal: a server that reports without end, or at length, is heard now and
 // then.
 func TestAFloodOfProgressIsHeardNowAndThen(t *testing.T) {
