@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -39,6 +40,35 @@ func TestAStoreWhoseFileIsGoneWritesNoMore(t *testing.T) {
 			require.NoError(t, first.Close())
 		})
 	}
+}
+
+// What is written to a log that was removed is lost with the process, and no other process sees it.
+func TestAStoreWhoseLogIsGoneWritesNoMore(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journals.db")
+	store, err := Open(t.Context(), path)
+	require.NoError(t, err)
+	log, err := store.Open(t.Context(), "order-42")
+	require.NoError(t, err)
+	require.NoError(t, log.Append(t.Context(), 0, []byte("1\n"), true))
+	require.NoError(t, os.Remove(path+"-wal"))
+	err = log.Append(t.Context(), 2, []byte("2\n"), true)
+	require.ErrorIs(t, err, journal.ErrConflict)
+	require.ErrorContains(t, err, path+"-wal was removed while it was open")
+	_ = log.Close()
+	require.NoError(t, store.Close())
+
+	store, err = Open(t.Context(), path)
+	require.NoError(t, err)
+	defer store.Close()
+	log, err = store.Open(t.Context(), "order-42")
+	require.NoError(t, err)
+	in, err := log.Read(t.Context())
+	require.NoError(t, err)
+	text, err := io.ReadAll(in)
+	require.NoError(t, err)
+	assert.Equal(t, "1\n", string(text), "it was still open, and what it had came into the database")
+	require.NoError(t, log.Append(t.Context(), 2, []byte("2\n"), true))
+	require.NoError(t, log.Close())
 }
 
 // A path that is relative names the same file when the process goes elsewhere.

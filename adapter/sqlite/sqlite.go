@@ -26,8 +26,9 @@ import (
 type Store struct {
 	path string
 	db   *sql.DB
-	// is is the file when it was opened for writing.
-	is os.FileInfo
+	// is is the file when it was opened for writing. logs is set if SQLite had its log beside it.
+	is   os.FileInfo
+	logs bool
 	// frozen is set while db is one that SQLite takes for a file that does not change: the file as it was
 	// when it was opened. reopening guards both; they are read by [Store.reading].
 	frozen    os.FileInfo
@@ -102,9 +103,11 @@ func (s *Store) open(ctx context.Context, toRead bool) (err error) {
 	}
 	if s.db, err = openToWrite(ctx, s.path, "", leases, inboxes, schema); err == nil {
 		if s.is, err = os.Stat(s.path); err != nil {
-			err = errors.Join(err, s.db.Close())
+			return errors.Join(err, s.db.Close())
 		}
-		return err
+		_, missing := os.Stat(logOf(s.path))
+		s.logs = missing == nil
+		return nil
 	}
 	if !isReadOnly(err) {
 		return err
@@ -336,11 +339,18 @@ func (s *Store) transact(ctx context.Context, durable bool, do func(*sql.Tx) err
 	return tx.Commit()
 }
 
-// inPlace returns an error if the file is no longer the one that was opened. Its leases then keep nobody out.
+// inPlace returns an error if the file is no longer the one that was opened, for its leases then keep nobody
+// out, or if SQLite's log is gone: what is written to it is lost with the process, and others do not see it.
+// It is called in a transaction, which has the log open.
 func (s *Store) inPlace() error {
 	now, err := os.Stat(s.path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, s.is) {
 		return fmt.Errorf("%w: %s was removed or replaced while it was open", journal.ErrConflict, s.path)
+	}
+	if err == nil && s.logs {
+		if _, err = os.Stat(logOf(s.path)); errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%w: %s was removed while it was open", journal.ErrConflict, logOf(s.path))
+		}
 	}
 	return err
 }
