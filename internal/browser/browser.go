@@ -149,6 +149,12 @@ func (b *Tab) Prefer(features map[string]string) {
 	b.do("Emulation.setEmulatedMedia", map[string]any{"features": all}, nil)
 }
 
+// Print shows the page as it is printed.
+func (b *Tab) Print() {
+	b.t.Helper()
+	b.do("Emulation.setEmulatedMedia", map[string]any{"media": "print"}, nil)
+}
+
 // Go opens an address, and waits until an expression of the page is true.
 func (b *Tab) Go(address, until string) {
 	b.t.Helper()

@@ -148,7 +148,12 @@ func TestTheConsoleInABrowser(t *testing.T) {
 		tab.Until(`getComputedStyle(document.body).backgroundColor === "` + is[1] + `"`)
 		tab.Go(at+"/session?id=trip-1", `document.getElementById("run1")`)
 		assert.Equal(t, is[1], tab.Text("getComputedStyle(document.body).backgroundColor"))
-		tab.Go(at+"/", `document.querySelector(".scheme")`)
+		for _, path := range []string{"/session?id=trip-1", "/"} {
+			tab.Go(at+path, `document.querySelector("main")`)
+			tab.Print()
+			assert.Equal(t, "rgb(29, 33, 38)", tab.Text("getComputedStyle(document.body).color"), "on paper %s is dark on white", path)
+			tab.Look(1280, 900, false)
+		}
 	}
 	tab.Look(420, 800, false)
 	tab.Go(at+"/", `document.getElementById("s0-trip-1")`)

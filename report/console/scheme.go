@@ -22,7 +22,7 @@ func schemeOf(r *http.Request) string {
 func (c *Console) css(w http.ResponseWriter, r *http.Request) {
 	text := look.CSS + styles
 	if scheme := schemeOf(r); scheme != "" {
-		text += "html { color-scheme: " + scheme + "; }\n"
+		text += "@media screen { html { color-scheme: " + scheme + "; } }\n" // paper is white
 	}
 	write(w, "text/css", text)
 }
