@@ -120,7 +120,7 @@ func (m *Model) once(
 	}
 	got.source = x.Source(got.message.Text("id"), got.stopReason())
 	if m.cfg.OnResponse != nil {
-		m.cfg.OnResponse(kit.Response{RequestID: x.RequestID(), Model: got.message.Text("model"),
+		m.cfg.OnResponse(kit.Response{RequestID: x.RequestID(), Model: got.model(),
 			RateLimit: x.Limits(nil), Extra: got.extra()})
 	}
 	return got, nil

@@ -62,8 +62,43 @@ func (r *received) stopReason() string { return r.message.Text("stop_reason") }
 // container is the id of the container in which the API runs code; empty if there is none.
 func (r *received) container() string { return r.message.Object("container").Text("id") }
 
+// model returns the model that answered. At the beginning of a stream it is not known whether another one will
+// take over.
+func (r *received) model() string {
+	for _, b := range slices.Backward(r.content) {
+		if b.Text("type") == "fallback" {
+			return b.Object.Object("to").Text("model")
+		}
+	}
+	return r.message.Text("model")
+}
+
+// leaveDeclined leaves out what a model began before another one took over: its thoughts, its calls, and the
+// API's own calls without a result. Nobody runs them, and the API refuses to get them back
+// (https://platform.claude.com/docs/en/build-with-claude/refusals-and-fallback).
+func (r *received) leaveDeclined() {
+	last, answered := -1, map[string]bool{}
+	for n, b := range r.content {
+		if b.Text("type") == "fallback" {
+			last = n
+		}
+		answered[b.Text("tool_use_id")] = true
+	}
+	var left []*contentBlock
+	for n, b := range r.content {
+		kind := b.Text("type")
+		isBegun := isThought(b.Object) || isCall(b.Object) || kind == "connector_text" ||
+			kind == "server_tool_use" && !answered[b.Text("id")]
+		if n > last || !isBegun {
+			left = append(left, b)
+		}
+	}
+	r.content = left
+}
+
 // add appends the next message of a paused turn.
 func (r *received) add(next *received) {
+	next.leaveDeclined()
 	before := r.message.Get("container")
 	r.message, r.content = next.message, append(r.content, next.content...)
 	if r.container() == "" && before != nil {
@@ -128,7 +163,7 @@ func (r *received) declines() bool {
 
 // reply converts the message. asked is the model that was asked, prefix what its thoughts are bound to.
 func (r *received) reply(asked, prefix string) message.Reply {
-	reply := message.Reply{Model: cmp.Or(r.message.Text("model"), asked), Usage: r.usage}
+	reply := message.Reply{Model: cmp.Or(r.model(), asked), Usage: r.usage}
 	if r.prompt < r.usage.InputTokens {
 		reply.PromptTokens = r.prompt
 	}
@@ -169,17 +204,25 @@ func (r *received) reply(asked, prefix string) message.Reply {
 // out.
 var apart = []string{"compaction", "advisor_message"}
 
-// usage converts the counts, and returns the length of the last prompt of the model.
+// usage converts the counts, and returns the length of the last prompt of the model. Those of models that
+// declined stand apart, and cost nothing if nothing came of them.
 func usage(u kit.Object) (all message.Usage, prompt int64) {
 	all = tokens(u)
 	prompt = all.InputTokens
+	var declined message.Usage
 	for _, item := range u.Items("iterations") {
 		one, _ := kit.ReadObject(item)
-		if used := tokens(one); slices.Contains(apart, one.Text("type")) {
+		used, kind := tokens(one), one.Text("type")
+		switch {
+		case slices.Contains(apart, kind):
 			all = all.Add(used)
-		} else {
-			prompt = used.InputTokens
+			continue
+		case kind == "fallback_message":
+			all, declined = all.Add(declined), message.Usage{}
+		case used.OutputTokens > 0:
+			declined = declined.Add(used)
 		}
+		prompt = used.InputTokens
 	}
 	all.APICalls = 1
 	return all, prompt

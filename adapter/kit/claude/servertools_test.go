@@ -3,11 +3,13 @@ package claude_test
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/adapter/kit"
 	"github.com/retake-go/retake/adapter/kit/claude"
 	"github.com/retake-go/retake/adapter/kit/kittest"
 	"github.com/retake-go/retake/fault"
@@ -71,5 +73,40 @@ func TestCitationsGoBackWithoutTheirFile(t *testing.T) {
 		assert.Contains(t, request, `"document_title": null`)
 		assert.Contains(t, request, `"start_page_number": 1`)
 		assert.NotContains(t, request, "file_id")
+	}
+}
+
+// Where a model declines within its answer, another one of the list goes on with its text alone (fallbacks).
+// The calls of the first one are not run, and neither they nor its thoughts go back
+// (https://platform.claude.com/docs/en/build-with-claude/refusals-and-fallback).
+func TestWhatADecliningModelBeganIsLeftOut(t *testing.T) {
+	const first = `{"type":"thinking","thinking":"Old.","signature":"s1"},{"type":"text","text":"First, "},` +
+		`{"type":"server_tool_use","id":"searched","name":"web_search","input":{}},{"type":"web_search_tool_result","tool_use_id":"searched","content":[]},` +
+		`{"type":"server_tool_use","id":"cut","name":"web_search","input":{}},{"type":"tool_use","id":"c1","name":"book_room","input":{}}`
+	const then = `{"type":"fallback","from":{"model":"claude-fable-5"},"to":{"model":"claude-opus-5"}},` +
+		`{"type":"thinking","thinking":"New.","signature":"s2"},{"type":"text","text":"then."},{"type":"tool_use","id":"c2","name":"book_room","input":{}}`
+	const counts = `"usage":{"input_tokens":40,"output_tokens":9,"iterations":[{"type":"message","input_tokens":100,"output_tokens":0},` +
+		`{"type":"message","input_tokens":50,"output_tokens":7},{"type":"fallback_message","input_tokens":40,"output_tokens":9}]}`
+	server := kittest.Serve(t, "200 OK\n\n"+`{"id":"m","type":"message","role":"assistant","model":"claude-fable-5","stop_reason":"tool_use","content":[`+first+`,`+then+`],`+counts+`}`,
+		"200 OK\n\n"+yes)
+	var told kit.Response
+	model, err := claude.New(server.Client, claude.Config{URL: server.URL, Model: "claude-fable-5", MaxTokens: 9, OnResponse: func(r kit.Response) { told = r }})
+	require.NoError(t, err)
+	user := message.Message{Role: message.User, Text: "Hi."}
+	got, err := model.Reply(t.Context(), loop.Request{Messages: said(user)})
+	require.NoError(t, err)
+	assert.Equal(t, []message.Call{{ID: "c2", Name: "book_room", Arguments: "{}"}}, got.Calls)
+	assert.Equal(t, "First, then. New. claude-opus-5", got.Text+" "+got.Thinking+" "+got.Model)
+	assert.Equal(t, message.Usage{InputTokens: 90, OutputTokens: 16, APICalls: 1}, got.Usage, "what came to nothing costs nothing")
+	assert.EqualValues(t, 40, got.PromptTokens)
+	assert.Equal(t, "claude-opus-5", told.Model)
+	assert.Contains(t, string(told.Extra["content"]), `"c1"`, "all that came is told")
+
+	again := message.Message{Role: message.Assistant, Text: got.Text, Calls: got.Calls, Opaque: got.Opaque}
+	_, err = model.Reply(t.Context(), loop.Request{Messages: said(user, again, user)})
+	require.NoError(t, err)
+	body := server.Requests()[1]
+	for sent, want := range map[string]bool{`"fallback"`: true, `"s2"`: true, `"searched"`: true, `"First, "`: true, `"s1"`: false, `"cut"`: false, `"c1"`: false} {
+		assert.Equal(t, want, strings.Contains(body, sent), sent)
 	}
 }
