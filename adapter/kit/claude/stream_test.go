@@ -455,3 +455,25 @@ func TestWhatTheAPITookOutOfThePromptIsTold(t *testing.T) {
 		assert.JSONEq(t, edits, string(told.Extra["context_management"]), kind)
 	}
 }
+
+// Whatever a server answers, whole or as a stream, is an error of ours or a reply. What is streamed is its
+// text, and it goes back as JSON.
+func FuzzReply(f *testing.F) {
+	for _, seed := range []string{yes, yesEvents, begunAgain, streamOf(1), `{"type":"message","content":[{"type":"text","text":"\ud83d"},` +
+		`{"type":"tool_use","id":"c","name":"f","input":{},"caller":{"type":"x"}},{"type":"fallback","to":{"model":"m"}}],"stop_reason":"tool_use"}`} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, says string) {
+		var told strings.Builder
+		m := through(t, answer(200, "", says), small)
+		reply, err := m.Reply(t.Context(), loop.Request{Stream: func(d loop.Delta) { told.WriteString(d.Text) }})
+		if err != nil {
+			_, ours := errors.AsType[*kit.Error](err)
+			require.True(t, ours, err)
+			return
+		}
+		assert.Equal(t, reply.Text, told.String())
+		again := message.Message{Role: message.Assistant, Text: reply.Text, Calls: reply.Calls, Opaque: reply.Opaque}
+		require.True(t, kit.IsStrict([]byte(params(t, m, loop.Request{Messages: said(again)}))))
+	})
+}
