@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"errors"
 	"slices"
 	"time"
 
@@ -145,30 +144,16 @@ func (s *Set) basesFault(of Target, f fields.Faults) bool {
 
 // Adjust returns s with an adjustment of the correction plane, merged over all other layers and over earlier
 // adjustments, field by field. s itself does not change; if it is valid, so is the result. The error joins a
-// [*FieldError] for each field of the layer that is invalid, alone or merged over the layers of s; the
-// returned set is then s.
+// [*FieldError] for each field of the layer that is invalid. If the layer is valid, but not merged over those
+// of s, they are the fields of s that do not fit it. The returned set is then s.
 func Adjust(s Set, adjustment Layer) (Set, error) {
 	if err := adjustment.Validate(); err != nil {
 		return s, err
 	}
 	next := s
 	next.Adjusted = adjustment.Over(s.Adjusted)
-	err := next.Validate()
-	if err == nil {
-		return next, nil
-	}
-	var first *FieldError
-	errors.As(err, &first)
-	f := fields.Collect()
-	switch {
-	case adjustment.Backoff != nil && adjustment.Backoff.Kind == backoff.KindList:
-		f.At("backoff").Add("a list of delays has no base, and there are bases in force (%s); "+
-			"use another kind of backoff, or set bases to none beside it", first.Path)
-	case len(adjustment.Bases) > 0:
-		f.At("bases").Add("the backoff in force (%s) is a list of delays and has no base to replace; "+
-			"set another kind of backoff beside them", first.Path)
-	default:
+	if err := next.Validate(); err != nil {
 		return s, err
 	}
-	return s, fields.Err[FieldError](f)
+	return next, nil
 }

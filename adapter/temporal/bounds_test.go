@@ -413,7 +413,7 @@ func TestABadLayerIsToldByItsField(t *testing.T) {
 	b.RegisterDelayedCallback(func() {
 		b.UpdateWorkflow(UpdateAdjust, "u1", &testsuite.TestUpdateCallback{OnReject: func(err error) {
 			told = true
-			assert.ErrorContains(t, err, "backoff: a list of delays has no base")
+			assert.ErrorContains(t, err, "answer.bases: a list of delays has no base")
 		}}, over(policy.Layer{Backoff: &list}))
 	}, 0)
 	_, err = b.run()

@@ -85,8 +85,8 @@ func TestALayerThatDoesNotFitThoseInForceIsRefusedByField(t *testing.T) {
 	require.NoError(t, err)
 	list := backoff.List(time.Second)
 	_, err = machine.Step(&st, &machine.Event{Kind: machine.Adjusted, At: epoch, Adjust: &policy.Layer{Backoff: &list}})
-	assert.EqualError(t, err, `event "adjusted" does not fit a run that is calling: backoff: a list of delays has no base, and there are bases `+
-		`in force (answer.bases); use another kind of backoff, or set bases to none beside it`)
+	assert.EqualError(t, err, `event "adjusted" does not fit a run that is calling: answer.bases: a list of delays has no base to replace; `+
+		`use another kind of backoff, or no bases`)
 	none := policy.Layer{Backoff: &list, Bases: map[fault.Class]time.Duration{}}
 	_, err = machine.Step(&st, &machine.Event{Kind: machine.Adjusted, At: epoch, Adjust: &none})
 	assert.NoError(t, err)
