@@ -20,7 +20,7 @@ type Ended struct {
 	Action  string `json:"action"`
 	// Prompt is the digest of the prompt of a request; empty if nobody can make it.
 	Prompt string `json:"prompt,omitempty"`
-	// At is when it ended; zero in journals that were compacted by versions without it.
+	// At is when it ended.
 	At time.Time `json:"at,omitzero"`
 	// Outcome is its end.
 	Outcome machine.Outcome `json:"outcome"`

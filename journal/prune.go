@@ -103,7 +103,7 @@ func (r Retention) goes(s Summary, now time.Time) bool {
 
 // keeps reports whether the end of a request or an action is in doubt, or too young to be forgotten.
 func (r Retention) keeps(e *Ended, now time.Time) bool {
-	return len(e.Outcome.InDoubt) > 0 || r.KeepIDs > 0 && (e.At.IsZero() || now.Sub(e.At) < r.KeepIDs)
+	return len(e.Outcome.InDoubt) > 0 || now.Sub(e.At) < r.KeepIDs
 }
 
 // drops reports whether the end of a request or an action goes when its journal is compacted.
@@ -112,7 +112,7 @@ func (r Retention) drops(e *Ended, now time.Time) bool {
 	if e.Outcome.OK {
 		state = SessionDone
 	}
-	return !r.keeps(e, now) && !e.At.IsZero() && now.Sub(e.At) >= r.Older && !slices.Contains(r.Keep, state)
+	return !r.keeps(e, now) && now.Sub(e.At) >= r.Older && !slices.Contains(r.Keep, state)
 }
 
 // errStays ends the deletion of a session that stays.

@@ -169,6 +169,4 @@ func TestAnEndInDoubtIsNeverDropped(t *testing.T) {
 	assert.True(t, r.Drops(&end, now))
 	end.Outcome.InDoubt = []machine.CallRef{{}}
 	assert.False(t, r.Drops(&end, now))
-	end.Outcome.InDoubt, end.At = nil, time.Time{}
-	assert.False(t, r.Drops(&end, now), "nobody knows how old it is")
 }

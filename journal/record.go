@@ -116,7 +116,7 @@ type snapshot struct {
 	// Said is the digest of the conversation so far, and Cuts that of what prompts leave out of it.
 	Said string `json:"said"`
 	Cuts string `json:"cuts,omitempty"`
-	// Since is when the last run began; zero in journals that were compacted by versions without it.
+	// Since is when the last run began.
 	Since time.Time `json:"since,omitzero"`
 	// Notes are those of the current calls: tools that began, and results that wait for their turn;
 	// and forms, if people are asked.

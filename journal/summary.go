@@ -28,8 +28,7 @@ type Summary struct {
 	Turns  int   `json:"turns"`
 	Tokens int64 `json:"tokens"`
 	Cost   int64 `json:"cost_micros,omitempty"`
-	// Since is when the run began, zero if it began before the journal was compacted. Last is when its last
-	// event happened.
+	// Since is when the run began. Last is when its last event happened.
 	Since time.Time `json:"since,omitzero"`
 	Last  time.Time `json:"last,omitzero"`
 }
