@@ -114,9 +114,6 @@ func (r *Reader) each(f *Fold, take func(*entry) error) error {
 // readLog is each for all lines of a log.
 func readLog(ctx context.Context, log Log, f *Fold, take func(*entry) error) (*Reader, error) {
 	in, err := log.Read(ctx)
-	if err == nil && in == nil {
-		err = errNoText
-	}
 	if err != nil {
 		return nil, err
 	}

@@ -28,9 +28,6 @@ var (
 // errNoStore is the error for a nil store.
 var errNoStore = errors.New("journal: the store is nil: give one, such as a Dir")
 
-// errNoText is the error for a store that returns nothing at all.
-var errNoText = errors.New("the store returned neither a text nor an error")
-
 // CorruptError reports a line that was changed or cannot be read. errors.Is matches [ErrCorrupt].
 type CorruptError struct {
 	// Line is the number of the line, from 1. Offset is where it begins.

@@ -1,8 +1,6 @@
 package journal_test
 
 import (
-	"context"
-	"io"
 	"testing"
 	"time"
 
@@ -53,38 +51,3 @@ func TestNoStoreIsAnErrorAndNoPanic(t *testing.T) {
 	}
 	assert.Equal(t, 2, errs)
 }
-
-// A store of one's own that forgets its log is named, too.
-func TestAStoreThatReturnsNoLogIsAnError(t *testing.T) {
-	_, err := journal.Open(t.Context(), forgetful{}, "order-42", journal.Settings{})
-	require.EqualError(t, err, `opening the journal of session "order-42": the store returned neither a log nor an error`)
-}
-
-// So is one that forgets the text of a journal.
-func TestAStoreThatReturnsNoTextIsAnError(t *testing.T) {
-	const want = "the store returned neither a text nor an error"
-	store := wordless{journal.Dir(t.TempDir())}
-	_, err := journal.Open(t.Context(), store, "order-42", journal.Settings{})
-	require.EqualError(t, err, `opening the journal of session "order-42": `+want)
-	require.ErrorContains(t, journal.Compact(t.Context(), store, "order-42", nil), want)
-	_, err = journal.Last(t.Context(), store, "order-42")
-	require.EqualError(t, err, `session "order-42": `+want)
-}
-
-type (
-	wordless    struct{ journal.Dir }
-	wordlessLog struct{ journal.Log }
-)
-
-func (w wordless) Open(ctx context.Context, session string) (journal.Log, error) {
-	log, err := w.Dir.Open(ctx, session)
-	return wordlessLog{log}, err
-}
-
-func (wordless) Peek(context.Context, string) (io.ReadCloser, error) { return nil, nil }
-
-func (wordlessLog) Read(context.Context) (io.ReadCloser, error) { return nil, nil }
-
-type forgetful struct{ journal.Store }
-
-func (forgetful) Open(context.Context, string) (journal.Log, error) { return nil, nil }

@@ -27,9 +27,6 @@ func Open(ctx context.Context, store Store, session string, s Settings) (*Journa
 	if err != nil {
 		return nil, chain.Bounded(err)
 	}
-	if log == nil {
-		return nil, fmt.Errorf("opening the journal of session %q: the store returned neither a log nor an error", session)
-	}
 	j := &Journal{
 		log: log, store: store, settings: s, session: session, ctx: ctx,
 		folds: newFolds(s.Redact.redactor(ctx, session)),

@@ -107,9 +107,6 @@ func Last(ctx context.Context, store Keeper, session string) (*Fold, error) {
 // lookAt reads a journal once.
 func lookAt(ctx context.Context, store Keeper, session string) (*Fold, error) {
 	in, err := store.Peek(ctx, session)
-	if err == nil && in == nil {
-		err = errNoText
-	}
 	if err != nil {
 		return nil, chain.Bounded(err)
 	}
