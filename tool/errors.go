@@ -3,7 +3,6 @@ package tool
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -73,13 +72,8 @@ func (e *FailedError) Error() string { return canon.Visible(e.Text) }
 // least after (0 or more). The transport policy decides, whatever its classes and the tool's declaration. The
 // model hears nothing of it until the tries are used up. If the policy's tries are unlimited, and it waits no
 // time either, the call is made again after 1 s. err says why, for operators, and may be nil. The error is a
-// [*LaterError]. A negative wait is a mistake of the tool: the error is then an ordinary one.
-func TryLater(err error, after time.Duration) error {
-	if after < 0 {
-		return errors.Join(fmt.Errorf("tool.TryLater: after is %v: give 0 or more", after), err)
-	}
-	return &LaterError{After: after, Cause: err}
-}
+// [*LaterError].
+func TryLater(err error, after time.Duration) error { return &LaterError{After: after, Cause: err} }
 
 // LaterError asks for the same call again; see [TryLater]. Safe for concurrent reading.
 type LaterError struct {
