@@ -268,11 +268,6 @@ func (e *RetryExhaustedError) lastFeedback(s session.State) *feedback.RetryFeedb
 
 // Format prints the error; %+v adds a table of the attempts with their issues and decisions.
 func (e *RetryExhaustedError) Format(to fmt.State, verb rune) {
-	if verb == 'v' && to.Flag('#') {
-		type fields RetryExhaustedError
-		fmt.Fprintf(to, "%#v", (*fields)(e))
-		return
-	}
 	if verb != 'v' || !to.Flag('+') {
 		fmt.Fprintf(to, fmt.FormatString(to, verb), e.Error())
 		return
