@@ -189,7 +189,6 @@ var codePaths = [...][]string{
 	{"error_code"}, {"response", "status"}, {"response", "statusCode"},
 }
 
-// addCodes adds the codes in an error.
 func (e *evidence) addCodes(in httphint.Node) {
 	for _, path := range codePaths {
 		e.addCode(in.At(path...).Text())

@@ -75,7 +75,6 @@ func (v Verdict) final() bool {
 	return v.Class.Transient() && !v.Retryable
 }
 
-// wireVerdict is the wire form of a Verdict.
 type wireVerdict struct {
 	Code         Class  `json:"code"`
 	Plane        Plane  `json:"plane"`

@@ -9,7 +9,6 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// leftOut replaces a key.
 const leftOut = "[key left out]"
 
 // Scrub makes the words of a provider, a server or a library fit for a log or journal: keys, tokens and

@@ -182,7 +182,6 @@ func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
 
 func isWordByte(c byte) bool { return isUpper(c) || isLower(c) || c >= '0' && c <= '9' || c >= 0x80 }
 
-// says reports whether a folded text has a phrase.
 func says(folded, phrase string) bool {
 	first, rest, gap := strings.Cut(phrase, " * ")
 	if !gap {

@@ -30,7 +30,6 @@ func (h hash) next(raw []byte) hash {
 	return hexOf(both.Sum(sum[:0]))
 }
 
-// hashOf returns the hash of a text.
 func hashOf(text []byte) hash {
 	sum := sha256.Sum256(text)
 	return hexOf(sum[:])

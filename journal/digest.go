@@ -93,7 +93,6 @@ func (d *digester) prompt(system string) hash {
 	return d.of(d.said[:], d.cuts, []byte(d.ofText(system)))
 }
 
-// message returns the digest of one message.
 func (d *digester) message(m message.Message) (string, error) {
 	var digest hash
 	err := d.written(d.covered([]message.Message{m}), func(text []byte) { digest = d.of(text) })

@@ -197,7 +197,6 @@ func (in inbox) sweepOne(name string) error {
 	return in.removeFile(name)
 }
 
-// read reads an item.
 func (in inbox) read(name string) (session string, i Item, err error) {
 	f, err := in.Open(name)
 	if err != nil {

@@ -25,7 +25,6 @@ var (
 	ErrRedacted = errors.New("journal: it was redacted")
 )
 
-// errNoStore is the error for a nil store.
 var errNoStore = errors.New("journal: the store is nil: give one, such as a Dir")
 
 // CorruptError reports a line that was changed or cannot be read. errors.Is matches [ErrCorrupt].

@@ -50,8 +50,7 @@ type Fold struct {
 	// not taken.
 	answered []answeredCall
 	untaken  []string
-	// last is the last event.
-	last *machine.Event
+	last     *machine.Event
 	folding
 }
 

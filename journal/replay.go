@@ -117,7 +117,6 @@ func (p *player) fitsKey() error {
 	return fmt.Errorf("%w with the key %q, and the one that is given is %q", ErrRedacted, h.KeyID, keyID(p.key))
 }
 
-// end returns the report at the end.
 func (p *player) end() Report {
 	p.report.Torn = int(p.r.TornBytes())
 	p.report.Undecided = p.undecided != nil

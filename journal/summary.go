@@ -52,7 +52,6 @@ const (
 	SessionFailed SessionState = "failed"
 )
 
-// sessionStates are all states.
 var sessionStates = []SessionState{SessionRuns, SessionWaits, SessionAsks, SessionInterrupted, SessionDone,
 	SessionFailed}
 

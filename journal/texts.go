@@ -129,7 +129,6 @@ func isList(t reflect.Type) bool {
 	return t.Kind() == reflect.Map || t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Uint8
 }
 
-// below returns the texts below some places.
 func (t texts) below(places ...string) (all texts) {
 	for _, one := range t {
 		for _, at := range places {

@@ -15,7 +15,6 @@ type waiter struct {
 	Retry    bool  `json:"retry,omitempty"`
 }
 
-// before reports whether a goes before b.
 func (a *waiter) before(b *waiter) bool { return a.Key < b.Key || a.Key == b.Key && a.No < b.No }
 
 // queue is a binary heap.

@@ -293,7 +293,6 @@ func (e *RetryExhaustedError) Format(to fmt.State, verb rune) {
 	}
 }
 
-// decision returns what was decided on an attempt.
 func decision(a session.Attempt) string {
 	switch {
 	case a.Retry && a.Delay > 0:

@@ -26,18 +26,17 @@ type Option func(*options)
 type options struct {
 	clock     Clock
 	observers []observe.Observer
-	// tracers are the observers that are tracers.
-	tracers  observe.Tracers
-	planner  planner.Planner
-	summary  SummaryFunc
-	approver func(context.Context, PersonQuestion) (machine.Response, error)
-	adjust   func(session.State) (policy.Layer, bool)
-	prompt   PromptFunc
-	models   map[string]Model
-	stream   func(Delta)
-	parallel int
-	classify func(error) fault.Verdict
-	limiter  *limiter.Limiter
+	tracers   observe.Tracers
+	planner   planner.Planner
+	summary   SummaryFunc
+	approver  func(context.Context, PersonQuestion) (machine.Response, error)
+	adjust    func(session.State) (policy.Layer, bool)
+	prompt    PromptFunc
+	models    map[string]Model
+	stream    func(Delta)
+	parallel  int
+	classify  func(error) fault.Verdict
+	limiter   *limiter.Limiter
 	// unlimited reports that a pool shall have no limiter.
 	unlimited bool
 	scope     func(Request) string

@@ -116,7 +116,6 @@ func (p *Pool) Add(s *session.Session, in Input) (_ *PoolRun, err error) {
 	return t, nil
 }
 
-// newRun returns a run that has not begun.
 func (p *Pool) newRun(s *session.Session, in *Input) (*PoolRun, error) {
 	run, err := newProcess(context.Background(), p.o, s, &p.cfg.Config, in)
 	if err != nil {

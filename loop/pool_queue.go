@@ -12,7 +12,6 @@ func (s runHeap) Len() int { return len(s) }
 
 func (s runHeap) Less(i, j int) bool { return s[i].before(s[j]) }
 
-// before reports whether t was due before u.
 func (t *PoolRun) before(u *PoolRun) bool {
 	if t.until.Equal(u.until) {
 		return t.order < u.order

@@ -290,7 +290,6 @@ func (t *PoolRun) leave() {
 	}
 }
 
-// tellCaller reports the end to the caller, if any.
 func (t *PoolRun) tellCaller(end *ending) {
 	if c := t.caller; c != nil {
 		c.end = end

@@ -73,8 +73,7 @@ type process struct {
 	costs int64
 	// failed are the calls of a reply that failed, by index.
 	failed map[int]failedCall
-	// last is the time that was last read.
-	last time.Time
+	last   time.Time
 	// adjusted is the last layer of WithAdjust, or nil.
 	adjusted *policy.Layer
 }

@@ -54,7 +54,6 @@ func (e *promptError) Unwrap() error { return e.error }
 // Sealed marks the error as one of the run: see [fault.Sealed].
 func (*promptError) Sealed(string) bool { return true }
 
-// call makes a call of a model.
 func (p *process) call(m *machine.ModelCall) ([]machine.Effect, error) {
 	model := p.modelNamed(m.Model)
 	if model == nil {

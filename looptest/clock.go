@@ -44,7 +44,6 @@ type limit struct {
 // Epoch is the start time of a [Clock] and of scenarios.
 var Epoch = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// defaultPatience is the default of [Clock.Patience].
 const defaultPatience = 50 * time.Millisecond
 
 // looks is how often the clock looks in the time of its patience. A process that gets no processor does not

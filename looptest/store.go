@@ -55,7 +55,6 @@ func (s *Store) Text(session string) []byte {
 	return bytes.Clone(s.texts[session])
 }
 
-// heldJournal is a journal and its writer.
 type heldJournal struct {
 	s       *Store
 	session string

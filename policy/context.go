@@ -55,7 +55,6 @@ func (c Context) Shares() (from, to int) { return or(c.From, 75), or(c.To, 50) }
 // Newest returns Keep.
 func (c Context) Newest() int { return or(c.Keep, 4) }
 
-// or returns what p points to, or otherwise.
 func or(p *int, otherwise int) int {
 	if p == nil {
 		return otherwise

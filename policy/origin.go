@@ -68,7 +68,6 @@ func (l *Layer) originsJSON() []byte {
 	return append(fmt.Appendf(nil, ",%q:", originsKey), append(b, '}')...)
 }
 
-// readOrigins reads the origins of fields.
 func (l *Layer) readOrigins(v jsontext.Value, f fields.Faults) {
 	fields.Members(v, f, func(name string, v jsontext.Value, f fields.Faults) {
 		switch text, is := fields.Text(v); {

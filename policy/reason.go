@@ -88,7 +88,6 @@ const (
 	ReasonPolling Reason = "polling"
 )
 
-// reasonRow is all that is known of a reason.
 type reasonRow struct {
 	reason Reason
 	phrase string

@@ -70,7 +70,6 @@ func (c Charge) Plus(d Charge) Charge {
 	return Charge{c.Usage.Add(d.Usage), plus(c.Cost, d.Cost), plus(c.Estimated, d.Estimated)}
 }
 
-// limit is one limit of an [Allowance].
 type limit struct {
 	key    string
 	reason Reason

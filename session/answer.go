@@ -44,7 +44,6 @@ func (s *Session) Answer(results ...message.Message) error {
 	return err
 }
 
-// answered returns the conversation with the results.
 func answered(said, results []message.Message) ([]message.Message, error) {
 	last := talk.LastReply(said)
 	if last < 0 && len(results) > 0 {

@@ -125,7 +125,6 @@ func refusal(r *Reducer, e Event, cause error) *fault.ReducerError {
 	return failure
 }
 
-// wordless is the message of an error that has no text.
 const wordless = "an error without a message"
 
 // Apply returns s with all operations applied in order. If one does not fit, Apply returns s unchanged and an

@@ -52,7 +52,6 @@ func (c Contents) Known() *projection.Kept {
 	return &c.Kept
 }
 
-// now returns the contents.
 func (s *Session) now() Contents {
 	s.reading.Lock()
 	defer s.reading.Unlock()
@@ -126,7 +125,6 @@ type recorded interface {
 	Unfinished() bool
 }
 
-// empty returns an empty session.
 func empty(cfg Config) (*Session, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err

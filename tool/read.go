@@ -152,7 +152,6 @@ func (in *reader) isAlone(value []byte, text string, repairs []extract.Repair) b
 	return bytes.Equal(one, two)
 }
 
-// found checks a call that was found in a text.
 func (in *reader) found(checked *Call, text string, c *extract.Call) {
 	lenient := in.settings.of(c.Name).Text
 	raw := text[c.Offset:c.End]

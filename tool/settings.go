@@ -35,7 +35,6 @@ type Settings struct {
 	Stop func() bool `json:"-"`
 }
 
-// of is what holds for one tool.
 func (s Settings) of(tool string) Settings {
 	if own, ok := s.Tools[tool]; ok {
 		return own
@@ -98,7 +97,6 @@ func (s Settings) options() extract.Options {
 	return extract.Options{Off: s.Off, MaxCalls: s.mostCalls()}
 }
 
-// mostCalls is the most calls of one reply.
 func (s Settings) mostCalls() int {
 	if s.MaxCalls < 1 {
 		return policy.MostCalls

@@ -11,7 +11,6 @@ import (
 // wrappers are the names that models give to the arguments as a whole.
 var wrappers = []string{"arguments", "parameters", "params", "args", "kwargs", "input"}
 
-// members is a JSON object.
 type members map[string]json.RawMessage
 
 // unwrap takes the arguments out of a single member that holds them all, as in f(params={"a": 1}). The schema

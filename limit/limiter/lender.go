@@ -99,7 +99,6 @@ func (b *lender) quiet() bool {
 	return b.asking == nil && !b.finding && len(b.events) == 0 && b.own == nil
 }
 
-// borrow asks for calls.
 func (b *lender) borrow(ask *limit.Event) {
 	b.ask, b.anew, b.look = ask, true, b.l.time.Now()
 }
@@ -128,7 +127,6 @@ func (b *lender) next() time.Time {
 	return at
 }
 
-// tick does what is due.
 func (b *lender) tick(now time.Time) {
 	due := func(at time.Time) bool { return !at.IsZero() && !at.After(now) }
 	if due(b.retry) && !b.finding {

@@ -8,7 +8,6 @@ import (
 	"github.com/retake-go/retake/limit"
 )
 
-// scope is the limiter of one scope.
 type scope struct {
 	name    string
 	state   limit.State

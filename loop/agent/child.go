@@ -17,7 +17,6 @@ import (
 // Child is a run that an engine made itself within the call of an agent, as it ended. It is for one goroutine
 // at a time.
 type Child struct {
-	// Outer is the call.
 	engine.Outer
 	// Result and Err are what [loop.Loop.Within] returns in process.
 	Result loop.Result

@@ -94,7 +94,6 @@ type running[T any] struct {
 	panicked *panicError
 }
 
-// run makes the call.
 func (r *running[T]) run(call func(context.Context, Tell) (T, error)) {
 	defer r.ended()
 	defer func() {

@@ -161,7 +161,6 @@ func Settings(set *policy.Set) tool.Settings {
 	return settingsOf(set, func(t policy.Target) *policy.RetryPolicy { return new(set.Policy(t)) })
 }
 
-// settingsOf is Settings with the policy of each target.
 func settingsOf(set *policy.Set, of func(policy.Target) *policy.RetryPolicy) tool.Settings {
 	p := of(policy.Target{})
 	settings := tool.Settings{Off: p.FormsOff, Text: p.TextRepairs, Native: p.NativeRepairs,

@@ -113,7 +113,6 @@ func (s *step) openUntil(timeout time.Duration) time.Time {
 	return until
 }
 
-// ask asks the open questions.
 func (s *step) ask(open []Ask) {
 	if s.inner.Questions = open; len(open) > 0 {
 		s.Phase = Asking

@@ -126,7 +126,6 @@ func (b *Batch) tools() (all []string) {
 	return all
 }
 
-// of returns the calls of a tool that have one of the statuses, in order.
 func (b *Batch) of(tool string, statuses ...callStatus) (all []*BatchCall) {
 	for _, c := range b.Calls {
 		if c.Tool == tool && slices.Contains(statuses, c.Status) {

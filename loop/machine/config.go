@@ -176,7 +176,6 @@ func New(cfg Config, s session.State) (State, error) {
 	return c.New(s), nil
 }
 
-// template parses a template, if there is one.
 func template(to **prompt.Template, text string, vars map[string]json.RawMessage) (err error) {
 	if text != "" {
 		*to, err = prompt.Parse(text, vars)

@@ -30,7 +30,6 @@ type summaryUse string
 
 // The uses. The zero value leaves the step out, because a summary was just made.
 const (
-	// askSummary asks for a summary.
 	askSummary summaryUse = "ask"
 	// windowInstead leaves the oldest turns out, because nobody makes summaries, or one failed.
 	windowInstead summaryUse = "window"

@@ -16,7 +16,6 @@ type policies struct {
 	window int
 }
 
-// policiesOf returns the policies of a set.
 func policiesOf(set *policy.Set) *policies {
 	others := *set
 	others.Tools = nil
@@ -41,7 +40,6 @@ func policiesOf(set *policy.Set) *policies {
 // noTool stands for any tool without its own layer.
 const noTool = "tool"
 
-// of returns the policy of a target.
 func (p *policies) of(t policy.Target) *policy.RetryPolicy {
 	if t.Plane != fault.Transport {
 		t.Plane = ""

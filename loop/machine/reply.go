@@ -398,7 +398,6 @@ func (s *step) toolEnded() error {
 	return s.proceed(thenTools)
 }
 
-// outcome handles the outcome of a call.
 func (s *step) outcome(c *BatchCall, end *ToolEnd) error {
 	asks := s.asksAgain(c, end)
 	if !asks {

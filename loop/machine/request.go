@@ -36,7 +36,6 @@ func (s *step) requestPosition() Position {
 	}
 }
 
-// requestVerdict returns the policy's decision on the failure of the current request.
 func (s *step) requestVerdict(f *fault.Failure) policy.Decision {
 	return s.transportVerdict(s.transportPolicy(), s.requestPosition(), s.inner.TransportWaited, f)
 }

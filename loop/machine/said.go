@@ -62,7 +62,6 @@ func (s *step) withdraw() error {
 	return s.askOn(func(*Ask) bool { return true })
 }
 
-// addUserMessages adds the user's messages to the conversation.
 func (s *step) addUserMessages() {
 	for _, w := range s.inner.Words {
 		s.say(message.Message{Role: message.User, Text: w.Text})

@@ -65,7 +65,6 @@ func (st *State) json() *stateJSON {
 	}
 }
 
-// state returns the state with that JSON form.
 func (w *stateJSON) state(held session.State, said seq.Log[message.Message], compiled *compiled) State {
 	st := w.State
 	st.inner, st.Session, st.transcript, st.compiled = w.inner, held, said, compiled
@@ -109,7 +108,6 @@ func (p *Packed) State(held session.State) (State, error) {
 	return w.state(held, seq.Of(p.said...), p.of.compiled), nil
 }
 
-// seal returns the snapshot with a state.
 func seal(state []byte) ([]byte, error) {
 	return canon.Marshal(snapshot{Format: snapshotFormat, Digest: digest(state, keyLen), State: state})
 }

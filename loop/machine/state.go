@@ -298,7 +298,6 @@ func (st State) Attempt(action string) Position {
 	return st.position(action, 0)
 }
 
-// position returns the position of an attempt of an action.
 func (st *State) position(action string, attempt int) Position {
 	return Position{Action: action, Attempt: attempt, MaxAttempts: st.policyOf(action).MaxAttempts}
 }

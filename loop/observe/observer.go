@@ -142,7 +142,6 @@ func consumed(st *machine.State, d *machine.Decision) (message.Usage, int64) {
 	return message.Usage{}, 0
 }
 
-// endNotice returns the notice of the end of a run.
 func endNotice(o *machine.Outcome, err error) Notice {
 	n := Notice{Kind: Ended, Reason: o.Reason, Totals: o.Totals}
 	if o.OK || o.Degraded {

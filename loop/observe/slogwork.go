@@ -155,12 +155,10 @@ func texts(pairs ...string) []slog.Attr {
 	return all
 }
 
-// tokens returns the tokens that are known.
 func tokens(u message.Usage) []slog.Attr {
 	return known(slog.Int64("input_tokens", u.InputTokens), slog.Int64("output_tokens", u.OutputTokens))
 }
 
-// known returns the numbers that are not 0.
 func known(all ...slog.Attr) []slog.Attr {
 	return slices.DeleteFunc(all, func(a slog.Attr) bool { return a.Value.Int64() == 0 })
 }

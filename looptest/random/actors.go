@@ -170,7 +170,6 @@ func (w *World) session() session.Config {
 	return cfg
 }
 
-// reduce is the function of a reducer.
 func (r *reducerCase) reduce(
 	_ reducer.View[json.RawMessage], payload json.RawMessage,
 ) (reducer.Change[json.RawMessage], error) {

@@ -69,7 +69,6 @@ func (c Case) NestsCode() bool {
 	return false
 }
 
-// errNoAgent is the error of an agent that could not be made.
 var errNoAgent = errors.New("the case has an agent that cannot be made")
 
 // nest makes the run of an agent within a call. A run without an answer has failed for good.
@@ -111,7 +110,6 @@ type call struct{ tool, arguments string }
 
 var digs = call{"dig", `{"at":%d}`}
 
-// digger is the model of an agent, with its last call.
 func (w *World) digger(a *agentCase, last call) loop.Model {
 	return loop.ModelFunc(func(_ context.Context, req loop.Request) (message.Reply, error) {
 		var told []string

@@ -234,7 +234,6 @@ func (c Case) Cancels() bool {
 		slices.ContainsFunc(c.Tries, func(o outcome) bool { return o.Kind == cancels })
 }
 
-// sliceCase is a slice of the session.
 type sliceCase struct {
 	Name string
 	Kind session.Kind

@@ -43,7 +43,6 @@ func Cases(n int) int {
 	return n
 }
 
-// firstSeed returns the seed of the first case.
 func firstSeed() uint64 {
 	if own, err := strconv.ParseUint(os.Getenv(envSeed), 10, 64); err == nil {
 		return own
@@ -74,7 +73,6 @@ func Check(t testing.TB, n int, drivers ...Driver) {
 	}
 }
 
-// check is one call of Check.
 type check struct {
 	drivers []Driver
 

@@ -14,7 +14,6 @@ func (d dice) one(n int) bool { return d.IntN(n) == 0 }
 // between draws a number from low to high.
 func (d dice) between(low, high int) int { return low + d.IntN(high-low+1) }
 
-// pick draws one of all.
 func pick[T any](d dice, all ...T) T { return all[d.IntN(len(all))] }
 
 // many draws up to n values.

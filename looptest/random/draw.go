@@ -115,7 +115,6 @@ func (c *Case) drawFollows() {
 	}
 }
 
-// answerSchema is the schema of an answer.
 const answerSchema = `{"type":"object","properties":{"total":{"type":"integer","maximum":99},` +
 	`"card":{"type":"string","x-secret":true}},"required":["total"],"additionalProperties":false}`
 

@@ -76,7 +76,6 @@ func drawLayer(d dice) policy.Layer {
 	return l
 }
 
-// drawTransportLayer draws a layer of the transport plane.
 func drawTransportLayer(d dice) policy.Layer {
 	l := drawBoth(d)
 	if d.one(4) {

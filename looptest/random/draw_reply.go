@@ -35,7 +35,6 @@ func (c *Case) drawReply(d dice) replyCase {
 	return r
 }
 
-// drawAnswer draws the text of an answer.
 func (c *Case) drawAnswer(d dice) string {
 	if len(c.Output) == 0 {
 		return pick(d, "The end.", "no", "2", replySecret, "{{.}}", marked)

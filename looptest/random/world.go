@@ -71,8 +71,7 @@ type World struct {
 	// records are those of the journals of the case.
 	records *records
 
-	mu sync.Mutex
-	// cancel cancels the context of the run.
+	mu     sync.Mutex
 	cancel context.CancelFunc
 	// replied is the number of replies and tries so far.
 	replied int

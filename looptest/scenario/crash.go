@@ -32,8 +32,7 @@ type run struct {
 	// it.
 	trace [][]byte
 	said  int
-	// tale is what is told of the run.
-	tale *Told
+	tale  *Told
 	// between are the lengths of the journal before each step of reducers since the last crash.
 	between []int
 	// pending is the latest effect that asks for something.

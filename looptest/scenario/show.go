@@ -19,7 +19,6 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// showState shows the state of the run.
 func (sc *story) showState(*line) error {
 	st := sc.runner.State()
 	sc.say(fmt.Sprintf("run %d, turn %d: %s at %s", st.Run, st.Turn, st.Phase, clockFace(st.At)))

@@ -66,7 +66,6 @@ func (sc *story) beginTelling() {
 	session.within = append(session.within, sc.tale)
 }
 
-// tellStep records a step.
 func (sc *story) tellStep(ev machine.Event, effects []machine.Effect, st machine.State) {
 	s := sc.with
 	s.Event, s.Effects, s.State = ev, effects, st
