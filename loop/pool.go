@@ -142,9 +142,6 @@ func (p *Pool) AddParked(k Parked) (*PoolRun, error) {
 	if err := t.run.take(engine.RunnerConfig{State: &k.State}); err != nil {
 		return nil, err
 	}
-	if session.DriverOf(k.Session).Seed() == "" {
-		p.o.seeds.serve(p.cfg.Config.Seed, k.State.Session.ID())
-	}
 	t.run.goesOn(k.State, k.Adjusted)
 	t.run.asked, t.begun = &k.Asked, true
 	t.run.trace(true)

@@ -150,15 +150,12 @@ func (p *process) beginRun(m *machine.Compiled) error {
 	if err := p.take(engine.RunnerConfig{Machine: m, Input: p.in}); err != nil {
 		return err
 	}
-	if p.seedless() {
+	if session.DriverOf(p.s).Seed() == "" {
 		p.runner.Warn(p.seeds.serve(m.Config().Seed, p.s.ID())...)
 	}
 	p.live(p.life)
 	return nil
 }
-
-// seedless reports that the session has no seed of its own.
-func (p *process) seedless() bool { return session.DriverOf(p.s).Seed() == "" }
 
 // start begins the run with its prompt, after the earlier conversation.
 func (p *process) start() {

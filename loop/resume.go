@@ -100,9 +100,6 @@ func (p *process) resume(fit func(*journal.Fold) error) error {
 	if err := p.take(engine.RunnerConfig{Now: p.clock.Now()}); err != nil {
 		return err
 	}
-	if p.seedless() && held.Header.Config.Seed == p.cfg.Seed {
-		p.seeds.serve(p.cfg.Seed, p.s.ID())
-	}
 	p.goesOn(held.State, held.Adjusted)
 	asked, err := p.runner.Next()
 	if err != nil {
