@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/internal/after"
-	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
@@ -433,10 +432,9 @@ func (p *process) adjustPolicy() error {
 	return err
 }
 
-// earlier returns the earlier of the given deadline and that of the context. A deadline of the context that
-// cannot be recorded is too far away to count.
+// earlier returns the earlier of the given deadline and that of the context.
 func earlier(ctx context.Context, deadline time.Time) time.Time {
-	if d, ok := ctx.Deadline(); ok && canon.CheckDeadline("", d) == nil {
+	if d, ok := ctx.Deadline(); ok {
 		deadline = after.Sooner(deadline, d)
 	}
 	return deadline.UTC().Round(0)

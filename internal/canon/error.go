@@ -64,7 +64,7 @@ func (e *Error) valueError() string {
 		return fmt.Sprintf("text at %s cannot be written as JSON: it is not UTF-8, or raw JSON that is not strict",
 			e.place())
 	case e.Rule == Encode && e.GoType == reflect.TypeFor[time.Time]():
-		return fmt.Sprintf("time at %s cannot be written as JSON: its year must be 0 to %d", e.place(), lastYear)
+		return fmt.Sprintf("time at %s cannot be written as JSON: its year must be 0 to 9999", e.place())
 	case e.Rule == Encode:
 		return fmt.Sprintf("Go type %s cannot be written as JSON (at %s)", e.GoType, e.place())
 	case e.GoType == nil:

@@ -3,7 +3,6 @@ package canon
 import (
 	"fmt"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -19,14 +18,3 @@ func CheckID(field, id string) error {
 	}
 	return nil
 }
-
-// CheckDeadline reports a deadline of a year that JSON cannot hold, by field. Zero is none.
-func CheckDeadline(field string, at time.Time) error {
-	if year := at.UTC().Year(); year < 0 || year > lastYear {
-		return fmt.Errorf("%s: the year %d: give one from 0 to %d, or none", field, year, lastYear)
-	}
-	return nil
-}
-
-// lastYear is the last year of a time in JSON.
-const lastYear = 9999

@@ -40,7 +40,7 @@ type Input struct {
 // Validate reports everything that is wrong with the input, each fault with its field.
 func (in *Input) Validate() error {
 	return errors.Join(
-		canon.CheckID("request_id", in.RequestID), canon.CheckDeadline("deadline", in.Deadline),
+		canon.CheckID("request_id", in.RequestID),
 		talk.ValidateParts("attach", in.Attach), talk.Validate("history", in.History),
 		chain.At("history", session.Unanswered(in.History)),
 	)

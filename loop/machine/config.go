@@ -100,8 +100,7 @@ func Compile(cfg *Config) (*Compiled, error) {
 		chain.At("feedback", template(&w.feedback, cfg.Feedback, cfg.Vars)),
 		chain.At("policy", cfg.Policy.Validate()),
 		chain.At("limits", cfg.Limits.Validate()), checkConsult(cfg.Consult),
-		canon.CheckID("request_id", cfg.RequestID), canon.CheckDeadline("deadline", cfg.Deadline),
-		cfg.checkActionID(), checkSeed(cfg.Seed),
+		canon.CheckID("request_id", cfg.RequestID), cfg.checkActionID(), checkSeed(cfg.Seed),
 		checkBehaviours(cfg.Behaviours)); err != nil {
 		return nil, err
 	}
