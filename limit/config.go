@@ -50,15 +50,11 @@ type Config struct {
 	// Failures (failures) is how many calls in a row find the provider down before the breaker opens. 0 means
 	// 3.
 	Failures int64 `json:"failures,omitempty" policy:"failures,absent,least=1,most=2147483647"`
-	// ProbeEvery (probe_every) is the time between probes while the breaker is open, and ProbeFor (probe_for)
-	// the time after which a probe that was not settled is lost, and another one may be made. 0 means 1 s and
-	// 30 s.
+	// ProbeEvery (probe_every) is the time between probes while the breaker is open. 0 means 1 s. A probe that
+	// was not settled within 30 s is lost, and another one may be made.
 	ProbeEvery time.Duration `json:"probe_every_ns,omitempty" policy:"probe_every,absent,most=24h"`
-	ProbeFor   time.Duration `json:"probe_for_ns,omitempty" policy:"probe_for,absent,most=24h"`
 	// GiveUp (give_up) is how long the breaker may be open before asks are denied. 0 means 1 h.
 	GiveUp time.Duration `json:"give_up_ns,omitempty" policy:"give_up,absent,most=24h"`
-	// RetryShare (retry_share) is how much of a retry one success pays for, in thousandths. 0 means 200.
-	RetryShare int64 `json:"retry_share,omitempty" policy:"retry_share,absent,least=1,most=2147483647"`
 
 	// Shared marks a limiter that spends the shares of another one, and decides no pace of its own.
 	Shared bool `json:"shared,omitempty"`
@@ -116,9 +112,8 @@ func (c Config) filled() Config {
 	c.Hold = cmp.Or(c.Hold, 10*time.Minute)
 	c.Yield = cmp.Or(c.Yield, time.Minute)
 	c.Failures = cmp.Or(c.Failures, 3)
-	c.ProbeEvery, c.ProbeFor = cmp.Or(c.ProbeEvery, time.Second), cmp.Or(c.ProbeFor, 30*time.Second)
+	c.ProbeEvery = cmp.Or(c.ProbeEvery, time.Second)
 	c.GiveUp = cmp.Or(c.GiveUp, time.Hour)
-	c.RetryShare = cmp.Or(c.RetryShare, 200)
 	return c
 }
 

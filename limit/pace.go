@@ -21,8 +21,11 @@ const (
 	waking  = 100
 	fastest = maxRate * milli
 	// fullBudget is the most that is kept for retries, in thousandths; below half of it retries are
-	// throttled.
+	// throttled. retryShare is how much of a retry one success pays for.
 	fullBudget = 100 * milli
+	retryShare = milli / 5
+	// probeFor is the time after which a probe that was not settled is lost.
+	probeFor = 30 * time.Second
 )
 
 // scaled returns n*by/per, rounded up, or the largest number if that is more. All are 0 or more, per above 0.

@@ -93,7 +93,7 @@ func (s *step) used(calls, used int64, o outstanding) {
 
 // served ends an outage if the call was made after it began. A limit that is known is kept at once then.
 func (s *step) served(id, granted int64) {
-	s.Budget = min(s.Budget+s.Config.RetryShare, fullBudget)
+	s.Budget = min(s.Budget+retryShare, fullBudget)
 	if b := &s.Breaker; !b.Open || b.Probe == id || granted > b.Since {
 		if b.Failed = 0; b.Open {
 			*b = Breaker{Closed: s.Now}

@@ -317,7 +317,7 @@ func (s *step) grant(w *waiter) {
 	o.Given, s.Given = s.Given.plus(1, o.Tokens), s.Given.plus(share.Calls, o.Tokens)
 	o.Calls, o.Lost = share.Calls, max(from, s.Now)+int64(share.Every)*share.Calls+int64(s.Config.Hold)
 	if s.Breaker.Open {
-		s.Breaker.Probe, s.Breaker.Lost = w.ID, s.Now+int64(s.Config.ProbeFor)
+		s.Breaker.Probe, s.Breaker.Lost = w.ID, s.Now+int64(probeFor)
 		s.Breaker.Next = s.Now + int64(s.Config.ProbeEvery)
 	}
 	s.InFlight, s.Reserved = s.InFlight+o.Calls, s.Reserved+o.Calls*o.Tokens

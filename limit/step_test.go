@@ -117,7 +117,7 @@ func TestASnapshotContinues(t *testing.T) {
 func TestTheDefaultsOfAConfig(t *testing.T) {
 	assert.Equal(t, limit.Config{
 		Parts: 1, Start: 1, Ramp: 500 * time.Millisecond, MaxWaiting: 1_000_000, Hold: 10 * time.Minute, Yield: time.Minute, Failures: 3,
-		ProbeEvery: time.Second, ProbeFor: 30 * time.Second, GiveUp: time.Hour, RetryShare: 200,
+		ProbeEvery: time.Second, GiveUp: time.Hour,
 	}, newLimiter(t, limit.Config{}).st.Config)
 }
 

@@ -61,8 +61,6 @@ var ofLimit = map[string]keyDoc{
 	"failures":    {"the calls in a row that find the provider down, after which the breaker opens", "count from 1", "fleet: {limit: {failures: 5}}"},
 	"probe_every": {"the time between probes while the breaker is open", "duration above 0", "fleet: {limit: {probe_every: 5s}}"},
 	"give_up":     {"how long the breaker may be open before calls are denied", "duration above 0", "fleet: {limit: {give_up: 6h}}"},
-	"probe_for":   {"the time after which a probe that nobody settled is lost", "duration above 0", "fleet: {limit: {probe_for: 1m}}"},
-	"retry_share": {"how much of a retry each success pays for", "thousandths, from 1", "fleet: {limit: {retry_share: 100}}"},
 }
 
 var ofWindow = map[string]keyDoc{
