@@ -2,7 +2,6 @@ package session
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/retake-go/retake/extract"
@@ -50,24 +49,6 @@ type Attempt struct {
 // good. An attempt that was cancelled, or whose time was up, has not passed.
 func (a Attempt) Passed() bool {
 	return a.Class == "" && a.Reason != policy.ReasonFailedForGood && !a.Reason.GaveUp()
-}
-
-// Repaired describes the repairs of an attempt that passed: "the answer was repaired: trailing_comma". It is
-// empty if nothing that the model said had to be changed.
-func (a Attempt) Repaired() string {
-	kinds := slices.DeleteFunc(slices.Clone(a.Repairs), extract.Form.Around)
-	if len(kinds) == 0 || a.Class != "" {
-		return ""
-	}
-	what := "the answer"
-	if a.Action != "" {
-		what = "a call of " + a.Action
-	}
-	names := make([]string, len(kinds))
-	for n, k := range kinds {
-		names[n] = string(k)
-	}
-	return what + " was repaired: " + strings.Join(names, ", ")
 }
 
 // ToolFailure describes a tool call that gave no result, for example because it panicked: "tool pay failed:

@@ -5,13 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 
+	"github.com/retake-go/retake/extract"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/ratelimit"
 	"github.com/retake-go/retake/result"
+	"github.com/retake-go/retake/session"
 )
 
 // Envelope converts what [loop.Loop.Run] returned to a result envelope. Its data is the checked answer, the
@@ -44,7 +47,7 @@ func Envelope(r loop.Result, err error) result.Result[json.RawMessage] {
 		if a.Retry {
 			again++
 		}
-		if text := a.Repaired(); text != "" {
+		if text := repaired(a); text != "" {
 			e.Warnings = append(e.Warnings, text)
 		}
 	}
@@ -53,6 +56,24 @@ func Envelope(r loop.Result, err error) result.Result[json.RawMessage] {
 	}
 	e.Execution.RetryCount = new(again)
 	return e
+}
+
+// repaired describes the repairs of an attempt that passed: "the answer was repaired: trailing_comma". It is
+// empty if nothing that the model said had to be changed.
+func repaired(a session.Attempt) string {
+	kinds := slices.DeleteFunc(slices.Clone(a.Repairs), extract.Form.Around)
+	if len(kinds) == 0 || a.Class != "" {
+		return ""
+	}
+	what := "the answer"
+	if a.Action != "" {
+		what = "a call of " + a.Action
+	}
+	names := make([]string, len(kinds))
+	for n, k := range kinds {
+		names[n] = string(k)
+	}
+	return what + " was repaired: " + strings.Join(names, ", ")
 }
 
 // isText reports whether the data of a successful run is its text.
