@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"runtime"
 	"sync/atomic"
 	"time"
@@ -205,10 +204,10 @@ func (a Attempt) Feedback() feedback.RetryFeedback {
 // ones.
 //
 // An action with an [Action].ID that has ended in the journal is not made again. If it succeeded, its
-// recorded value is returned; it is an error if the value does not fit T or if T has no JSON form. If it
-// failed, its [RetryExhaustedError] is returned again, with a [fault.RecordedError] or a typed error as its
-// cause. s does not change then. It is an error if the journal has the ID for another tool. If a try succeeds
-// but its value has no JSON form, the value is returned with an error and is not recorded.
+// recorded value is returned; it is an error if the value does not fit T. If it failed, its
+// [RetryExhaustedError] is returned again, with a [fault.RecordedError] or a typed error as its cause. s does
+// not change then. It is an error if the journal has the ID for another tool. If a try succeeds but its value
+// has no JSON form, the value is returned with an error and is not recorded.
 //
 // Do uses the options [WithClock], [WithObserver], [WithClassifier], [WithPlanner], [WithAdjust] and
 // [WithLimiter]. The
@@ -299,11 +298,6 @@ func made[T any](
 	try func(context.Context, Attempt) (T, error), failed error, before *deferred,
 ) (value T, err error) {
 	var none T
-	if kind := reflect.TypeFor[T]().Kind(); a.ID != "" && s != nil && session.DriverOf(s).Journal() != nil &&
-		(kind == reflect.Chan || kind == reflect.Func) {
-		return none, fmt.Errorf("loop: action %q has an ID, but its value %T has no JSON form to be recorded in",
-			a.ID, none)
-	}
 	metered := s != nil || failed == nil
 	run := &ActionRun{ctx: ctx, s: s, a: a, o: o, before: before}
 	var lost error
