@@ -192,12 +192,10 @@ func (a Attempt) Feedback() feedback.RetryFeedback {
 //
 // With a session, attempts and feedback are recorded in it, and the usage of runs and actions that the try
 // makes with its context is that of the attempt ([tool.AddUsage]). If s is nil, the action has its own
-// session, and no usage is added. It is made, with all attempts so far, when they are needed: for
-// [Attempt.Feedback], for a wait, or for the error of an action that has ended. So a try that succeeds at
-// once allocates nothing. With a planner, an observer or a time limit the session is there, and usage added,
-// from the start. A nil action or function is an error before the first try. So are an invalid action
-// ([Action.Machine]) and an ended context; where nothing is recorded or added from the start, they are errors
-// when the first try has failed.
+// session. It is made when something needs it, so that a try that succeeds at once allocates nothing. Unless
+// there is a planner, an observer or a time limit, no usage is added to it, and an invalid action
+// ([Action.Machine]) or an ended context is an error only when the first try has failed. A nil action or
+// function is one before.
 //
 // try runs on the caller's goroutine. If the transport policy sets a timeout, each try has its own goroutine,
 // and Do does not wait for a try that ignores its context: such a try must not share variables with later
@@ -210,8 +208,7 @@ func (a Attempt) Feedback() feedback.RetryFeedback {
 // has no JSON form, the value is returned with an error and is not recorded.
 //
 // Do uses the options [WithClock], [WithObserver], [WithClassifier], [WithPlanner], [WithAdjust] and
-// [WithLimiter]. The
-// planner is asked at exhaustion: a fallback begins the attempts anew.
+// [WithLimiter]. The planner is asked at exhaustion: a fallback begins the attempts anew.
 func Do[T any](
 	ctx context.Context, s *session.Session, a *Action, try func(context.Context, Attempt) (T, error),
 	opts ...Option,
