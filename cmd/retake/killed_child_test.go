@@ -202,6 +202,6 @@ func TestTheConsoleLinksToTheAgentOfAKilledRun(t *testing.T) {
 	for outer, inner := range map[string]string{"trip": "trip.1.1.1", "trip.1.1.1": "trip.1.1.1.1.1.1"} {
 		status, page := get(t, home+"session?id="+outer+"&"+token)
 		require.Equal(t, http.StatusOK, status)
-		assert.Contains(t, page, `<a href="/session?id=`+inner+`">`+inner+`</a>: interrupted. no process since`)
+		assert.Contains(t, page, `<a href="session?id=`+inner+`">`+inner+`</a>: interrupted. no process since`)
 	}
 }

@@ -85,7 +85,7 @@ func TestServeShowsTheLimitsOfADatabase(t *testing.T) {
 	_, page = get(t, home+"limits?"+token)
 	assert.Contains(t, page, `<td dir="auto">gpt<td>closed<td>600 requests in 1m0s<td>0<td>at most 1<td>1, to 1 process<td>`)
 	_, page = get(t, home+"?"+token)
-	assert.Contains(t, page, `<a href="/limits">`)
+	assert.Contains(t, page, `<a href="limits">`)
 
 	folder, token := served(t, nil, t.TempDir())
 	status, _ := get(t, folder+"limits?"+token)

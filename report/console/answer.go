@@ -62,7 +62,7 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.keep(w, r, byCookie, said.By)
-	http.Redirect(w, r, c.after(r.Context(), s.anchor(of)), http.StatusSeeOther)
+	lead(w, c.after(r.Context(), s.anchor(of)))
 }
 
 // after is the address to which an answer leads: the inbox with what comes of it, at the next question.
@@ -70,10 +70,10 @@ func (c *Console) after(ctx context.Context, anchor string) string {
 	to := url.Values{"answered": {anchor}}
 	next := next(c.pending(ctx), anchor, c.clock.Now())
 	if next == nil {
-		return "/inbox?" + to.Encode()
+		return "inbox?" + to.Encode()
 	}
 	to.Set("at", next.Anchor())
-	return "/inbox?" + to.Encode() + "#" + next.Anchor()
+	return "inbox?" + to.Encode() + "#" + next.Anchor()
 }
 
 // aForm is how forms are posted.

@@ -62,7 +62,7 @@ func TestAttemptsAreNumbers(t *testing.T) {
 	rows := func(query string) (order []string) {
 		page := body(t, ask(t, open(t, dir, soonAfter), "GET", "/?"+query))
 		for _, name := range []string{"many", "some", "few", "second", "first"} {
-			if at := strings.Index(page, "/session?"+url.Values{"id": {name}}.Encode()+`"`); at >= 0 {
+			if at := strings.Index(page, "session?"+url.Values{"id": {name}}.Encode()+`"`); at >= 0 {
 				order = append(order, fmt.Sprintf("%06d %s", at, name))
 			}
 		}

@@ -216,3 +216,28 @@ func TestTheFocusAndWhatWasTypedStayInABrowser(t *testing.T) {
 	tab.Until(`document.getElementById("says").innerText.startsWith("failed")`)
 	assert.Equal(t, "Not Lisbon.", tab.Text(`document.getElementById("say-text").value`))
 }
+
+// A console that is mounted below a path of another server leads to its own pages alone.
+func TestAConsoleBelowAPathInABrowser(t *testing.T) {
+	dir, _, _ := asking(t, acme, pay(always))
+	tab, at := unlocked(t, string(dir), func(h http.Handler) http.Handler {
+		mux := http.NewServeMux()
+		mux.Handle("/tools/retake/", http.StripPrefix("/tools/retake", h))
+		return mux
+	}, func(s *console.Settings) { s.Limits = noScopes{} })
+	tab.Go(at+"/tools/retake/", `document.querySelector("#live").innerText.includes("live, heard")`)
+	for _, one := range [][2]string{
+		{"#list td a", `document.querySelector("#live").innerText.startsWith("live")`}, {"#home", `document.querySelector("#list")`},
+		{"th a", `location.search === "?sort=state"`}, {".chips a", `location.search === "?sort=state&state=asking"`},
+		{`nav a[href="limits"]`, `document.querySelector("main").innerText.includes("No call")`},
+		{`nav a[href="./"]`, `document.querySelector(".scheme")`}, {`.scheme [value="dark"]`, `location.pathname === "/tools/retake/"`},
+		{`nav a[href="inbox"]`, `document.querySelector("#live").innerText.includes("live, heard")`},
+		{"[value=approve]", `document.querySelector(".given")`}, {"#came a", `document.getElementById("say")`},
+	} {
+		tab.Click(one[0])
+		tab.Until(`location.pathname.startsWith("/tools/retake/") && ` + one[1])
+	}
+	tab.Enter("#say-text", "Hurry.")
+	tab.Click("#say button")
+	tab.Until(`location.pathname === "/tools/retake/session" && document.querySelector(".waiting")`)
+}

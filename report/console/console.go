@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -218,12 +219,16 @@ func (c *Console) swap(w http.ResponseWriter, r *http.Request) {
 		c.routes.ServeHTTP(w, r)
 		return
 	}
-	to := url.URL{Path: r.URL.Path}
 	query := r.URL.Query()
 	query.Del(tokenParam)
-	to.RawQuery = query.Encode()
-	to.Path = "/" + strings.TrimLeft(to.Path, "/\\")
-	http.Redirect(w, r, to.String(), http.StatusSeeOther)
+	to := url.URL{Path: "./" + strings.TrimPrefix(path.Base("/"+r.URL.Path), "/"), RawQuery: query.Encode()}
+	lead(w, to.String())
+}
+
+// lead leads to another page, by an address that holds below any path at which the console is mounted.
+func lead(w http.ResponseWriter, to string) {
+	w.Header().Set("Location", to)
+	w.WriteHeader(http.StatusSeeOther)
 }
 
 // isSecure reports whether cookies are for HTTPS alone. A browser that is told so in error loses its own

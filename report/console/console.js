@@ -181,8 +181,8 @@
     j: () => step(1),
     k: () => step(-1),
     r: () => { if (moved && !moved.hidden) location.reload(); },
-    i: () => { location.href = "/inbox"; },
-    l: () => { location.href = "/"; },
+    i: () => { location.href = "inbox"; },
+    l: () => { location.href = "./"; },
     "?": () => { by("keys").open = !by("keys").open; by("keys").firstElementChild.focus(); },
   };
   onKeys(keys, by("keyed"));

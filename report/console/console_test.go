@@ -105,9 +105,12 @@ func open(t testing.TB, dir string, change ...func(*console.Settings)) *console.
 	return c
 }
 
-// ask makes a request with the token in the cookie.
+// ask makes a request with the token in the cookie, to an address as it stands on a page.
 func ask(t testing.TB, h http.Handler, method, target string, change ...func(*http.Request)) *http.Response {
 	t.Helper()
+	if !strings.HasPrefix(target, "/") {
+		target = "/" + strings.TrimPrefix(target, "./")
+	}
 	r := httptest.NewRequest(method, target, nil)
 	r.Host = "127.0.0.1:8080"
 	r.AddCookie(&http.Cookie{Name: "retake8080", Value: token})
@@ -185,11 +188,11 @@ func TestTheTokenLeavesTheAddress(t *testing.T) {
 		r.Header.Set("Accept", "text/html,*/*")
 	})
 	assert.Equal(t, http.StatusSeeOther, r.StatusCode)
-	assert.Equal(t, "/?state=done", r.Header.Get("Location"))
+	assert.Equal(t, "./?state=done", r.Header.Get("Location"))
 	assert.Equal(t, "retake8080="+token+"; Path=/; HttpOnly; SameSite=Lax", r.Header.Get("Set-Cookie"))
 	assert.Equal(t, "same-origin", r.Header.Get("Referrer-Policy"))
 	r = ask(t, c, "GET", "//evil.example/?token="+token, func(r *http.Request) { r.Header.Set("Accept", "text/html") })
-	assert.Equal(t, "/evil.example/", r.Header.Get("Location"), "it does not lead elsewhere")
+	assert.Equal(t, "./evil.example", r.Header.Get("Location"), "it does not lead elsewhere")
 	r = ask(t, c, "GET", "/api/sessions?token="+token, func(r *http.Request) { r.Header.Del("Cookie") })
 	assert.Equal(t, http.StatusOK, r.StatusCode)
 	assert.Contains(t, body(t, r), `{"sessions":[{`)

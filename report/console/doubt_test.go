@@ -44,10 +44,10 @@ func TestWhatAnAgentAsksIsSaidOfTheRunsAroundIt(t *testing.T) {
 	for n, s := range answer.Sessions {
 		assert.Equal(t, n < 2, strings.HasSuffix(s.Why, "; its agent asks: pay?"), "%s: %s", s.Session, s.Why)
 		page := body(t, ask(t, c, "GET", "/session?id="+s.Session))
-		assert.Contains(t, page, `<a id="answer" href="/inbox?at=q0-`, "its page leads to the question")
+		assert.Contains(t, page, `<a id="answer" href="inbox?at=q0-`, "its page leads to the question")
 		assert.Contains(t, page, around+" <span>last event", "and to the sessions around it")
 		assert.Contains(t, page, `<div class="outcome warn" id="o1" hidden>`, "what goes on is said once, above")
-		around += `<a href="/session?id=` + s.Session + `" dir="auto">` + s.Session + `</a> / `
+		around += `<a href="session?id=` + s.Session + `" dir="auto">` + s.Session + `</a> / `
 	}
 	assert.Equal(t, "pay?", answer.Sessions[2].Why)
 }

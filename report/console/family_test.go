@@ -56,7 +56,7 @@ func TestAgentsStandBelowTheirSessions(t *testing.T) {
 	assert.Contains(t, all, "trip-9\ntrip-9.1.2.1 in in1\ntrip-9.1.2.1.1.1.1 in in2", "%s", all)
 	digested := machine.ChildID(long, 12, 345, 6)
 	assert.Contains(t, all, long+"\n"+digested+" in in1")
-	assert.Contains(t, body(t, ask(t, c, "GET", "/session?id="+digested)), `<a href="/session?id=`+long+`" dir="auto">`)
+	assert.Contains(t, body(t, ask(t, c, "GET", "/session?id="+digested)), `<a href="session?id=`+long+`" dir="auto">`)
 	assert.Contains(t, stream(t, c, "/events?id="+long)(), `"agents":4`, "its lines are new on the page of its session")
 	for _, own := range []string{"alone.1.1.1", "trip-9.x.1.1", "trip-9.1.0.1", "trip-10"} {
 		assert.Contains(t, linesOf(page), own, "it is in no session")
@@ -70,11 +70,11 @@ func TestAgentsStandBelowTheirSessions(t *testing.T) {
 	ask(t, c, "GET", "/api/sessions")
 	page = body(t, ask(t, c, "GET", "/"))
 	assert.Contains(t, linesOf(page), "3 more agents")
-	assert.Contains(t, page, `<a href="/?inside=trip-9">3 more agents`)
+	assert.Contains(t, page, `<a href="./?inside=trip-9">3 more agents`)
 	assert.Len(t, linesOf(body(t, ask(t, c, "GET", "/?inside=trip-9"))), 8)
 	page = body(t, ask(t, c, "GET", "/?sort=session&inside=trip-9"))
 	assert.Len(t, linesOf(page), 8, "a sorted list is flat")
-	assert.Contains(t, page, `aria-sort="ascending"><a href="/?inside=trip-9">Session`)
+	assert.Contains(t, page, `aria-sort="ascending"><a href="./?inside=trip-9">Session`)
 	assert.Contains(t, body(t, ask(t, c, "GET", "/?sort=last")), `aria-sort="descending"`)
 
 	var answer struct {
@@ -132,13 +132,13 @@ func TestFiltersByAValue(t *testing.T) {
 	} {
 		page := body(t, ask(t, c, "GET", "/?"+query))
 		assert.Equal(t, want, linesOf(page), query)
-		assert.Contains(t, page, `data-live="/events?`)
+		assert.Contains(t, page, `data-live="events?`)
 	}
 	page = body(t, ask(t, c, "GET", "/?tool=pay&state=failed&q=x"))
 	assert.Contains(t, page, `<option value="pay" selected>pay (1)</option>`)
 	assert.Contains(t, page, `<input type="hidden" name="state" value="failed">`)
 	assert.Contains(t, page, "0 of 7 match")
-	assert.Contains(t, page, `<a href="/?q=x&amp;state=failed">with any tool (not pay)</a>`)
+	assert.Contains(t, page, `<a href="./?q=x&amp;state=failed">with any tool (not pay)</a>`)
 }
 
 // What an address says that is no filter is an error that says what would be right, wherever it is asked.

@@ -112,7 +112,7 @@ func (f filter) query() string {
 }
 
 // at makes the address of a page of a filter.
-func (f filter) at(page int) string { f.Page = page; return "/?" + f.query() }
+func (f filter) at(page int) string { f.Page = page; return "./?" + f.query() }
 
 // pair is a name in the address with its value.
 type pair struct{ Name, Value string }

@@ -35,7 +35,7 @@ func (s *watched) anchor(question string) string {
 // Anchor is the id of the question on pages, and Link its address in the inbox.
 func (a pending) Anchor() string { return a.In.anchor(a.ID) }
 func (a pending) Link() string {
-	return "/inbox?" + url.Values{"at": {a.Anchor()}}.Encode() + "#" + a.Anchor()
+	return "inbox?" + url.Values{"at": {a.Anchor()}}.Encode() + "#" + a.Anchor()
 }
 
 // state says whether the question was answered or its time is over; empty if it is open.
@@ -265,7 +265,7 @@ func (c *Console) inbox(w http.ResponseWriter, r *http.Request) {
 	if n := slices.IndexFunc(all, func(a pending) bool { return a.Anchor() == query.Get("at") }); n >= 0 {
 		page = n/pageCards + 1
 	}
-	first, last := v.cut(page, len(all), pageCards, func(page int) string { return fmt.Sprint("/inbox?page=", page) })
+	first, last := v.cut(page, len(all), pageCards, func(page int) string { return fmt.Sprint("inbox?page=", page) })
 	room := pageBytes
 	for _, a := range all[first:last] {
 		room -= len(a.Arguments)

@@ -115,11 +115,11 @@ func TestAnInboxOfManyQuestionsHasPages(t *testing.T) {
 	c := open(t, dir, soonAfter)
 	page := body(t, ask(t, c, "GET", "/inbox"))
 	assert.Equal(t, 50, strings.Count(page, `<section class="card"`))
-	assert.Contains(t, page, `1 to 50 of 51 <a href="/inbox?page=2"`)
+	assert.Contains(t, page, `1 to 50 of 51 <a href="inbox?page=2"`)
 	last := body(t, ask(t, c, "GET", "/inbox?page=99"))
 	assert.Equal(t, 1, strings.Count(last, `<section class="card"`))
 	assert.Contains(t, last, `aria-label="question of order-50"`)
-	link := regexp.MustCompile(`"(/inbox\?at=[^"#]*)#`).FindStringSubmatch(body(t, ask(t, c, "GET", "/session?id=order-50")))
+	link := regexp.MustCompile(`"(inbox\?at=[^"#]*)#`).FindStringSubmatch(body(t, ask(t, c, "GET", "/session?id=order-50")))
 	require.NotNil(t, link, "the page of the session leads to its question")
 	assert.Contains(t, body(t, ask(t, c, "GET", link[1])), `aria-label="question of order-50"`)
 }
@@ -148,7 +148,7 @@ func TestEachPageCountsQuestionsAndLeadsToTheOthers(t *testing.T) {
 	put(t, dir, "order-42.jsonl", text)
 	c := open(t, dir, soonAfter, func(s *console.Settings) { s.Limits = noScopes{} })
 	ask(t, c, "GET", "/api/sessions") // all were read
-	for _, path := range []string{"/", "/inbox", "/limits"} {
+	for _, path := range []string{"./", "inbox", "limits"} {
 		page := body(t, ask(t, c, "GET", path))
 		assert.Contains(t, page, `<a href="`+path+`" aria-current="page">`)
 		assert.Contains(t, page, `Sessions <b>1</b></a>`, path)
@@ -245,7 +245,7 @@ func TestLargeArgumentsHaveAPageEach(t *testing.T) {
 	page := body(t, ask(t, c, "GET", "/inbox"))
 	assert.Equal(t, 5, strings.Count(page, `<section class="card"`))
 	assert.Less(t, len(page), 700<<10)
-	left := regexp.MustCompile(`"/inbox\?at=([^"#]*)#[^"]*">[0-9,]+ bytes: open them to answer`).FindAllStringSubmatch(page, -1)
+	left := regexp.MustCompile(`"inbox\?at=([^"#]*)#[^"]*">[0-9,]+ bytes: open them to answer`).FindAllStringSubmatch(page, -1)
 	require.Len(t, left, 3)
 	page = body(t, ask(t, c, "GET", "/inbox?at="+left[2][1]))
 	assert.Equal(t, 2, strings.Count(page, "open them to answer"))
@@ -274,5 +274,5 @@ func TestAQuestionOfAnAgentSaysWhoCalledIt(t *testing.T) {
 	put(t, dir, "trip.jsonl", outer)
 	put(t, dir, "trip.1.1.1.jsonl", askedWith(t, session.Config{ID: "trip.1.1.1", Seed: "trip.1.1.1"}, acme, time.Hour, pay(always)))
 	page := body(t, ask(t, open(t, dir, soonAfter), "GET", "/inbox"))
-	assert.Equal(t, 1, strings.Count(page, `inside <a href="/session?id=trip" dir="auto">trip</a>`))
+	assert.Equal(t, 1, strings.Count(page, `inside <a href="session?id=trip" dir="auto">trip</a>`))
 }

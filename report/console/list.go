@@ -237,7 +237,7 @@ func (c *Console) view(ctx context.Context, f filter, now time.Time) *listView {
 		Filter: f, Title: titled(questions(fd.all), "retake"), Now: asOf.UTC().Format("15:04:05"),
 		Fit: several.Grouped(fd.fit), paging: fd.paging, nav: c.nav("list"),
 		Empty: len(fd.all) == 0 && fd.reading == "", Reading: fd.reading,
-		Chips: chipsOf(f, fd.all, now), Heads: headsOf(f), Live: "/events?" + f.query(),
+		Chips: chipsOf(f, fd.all, now), Heads: headsOf(f), Live: "events?" + f.query(),
 		Stores:  strings.Join(storeNames(c.settings.Stores), ", "),
 		Choices: choicesOf(f, fd.all, now),
 	}

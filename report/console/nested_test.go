@@ -69,17 +69,17 @@ func TestAPageShowsWhatItsAgentsDid(t *testing.T) {
 	for n, title := range []string{"look", "look", "answer"} {
 		id := fmt.Sprintf("a-trip.1.1.1-r1-%d", n+1)
 		assert.Contains(t, page, `<li><a href="#`+id+`"><span class="what">`+fmt.Sprint(n+1, " ", title)+`</span>`)
-		at := "/session?id=trip.1.1.1&part=" + id
+		at := "session?id=trip.1.1.1&part=" + id
 		assert.Contains(t, page, `id="`+id+`" data-later="`+strings.ReplaceAll(at, "&", "&amp;")+`"`)
 		part := body(t, ask(t, c, "GET", at))
 		assert.Contains(t, part, `id="`+id+`">`)
 		assert.NotContains(t, part, "hunter2hunter2")
-		assert.Contains(t, part, `/ <a href="/session?id=trip" dir="auto">trip</a> /`)
+		assert.Contains(t, part, `/ <a href="session?id=trip" dir="auto">trip</a> /`)
 		if title == "answer" {
 			assert.Contains(t, part, "The Avenida. &lt;script&gt;")
 		}
 	}
-	assert.Contains(t, page, `the agent's session <a href="/session?id=trip.1.1.1">trip.1.1.1</a>: done. The Avenida.`)
+	assert.Contains(t, page, `the agent's session <a href="session?id=trip.1.1.1">trip.1.1.1</a>: done. The Avenida.`)
 	assert.NotContains(t, page, "hunter2hunter2")
 	// A damaged agent spoils nothing else.
 	path := filepath.Join(string(dir), "trip.1.1.1.jsonl")
@@ -97,7 +97,7 @@ func TestAPageOfLongAgentsKeepsToItsBudget(t *testing.T) {
 	trip(t, dir, 90)
 	page := shown(t, dir)
 	assert.Less(t, len(page), 300<<10)
-	assert.Contains(t, page, `href="/session?id=trip.1.1.1"`)
+	assert.Contains(t, page, `href="session?id=trip.1.1.1"`)
 	assert.Contains(t, page, "1 to 9: look, 9 turns")
 }
 
@@ -118,7 +118,7 @@ func TestAPageOfManyAgentsKeepsToItsBudget(t *testing.T) {
 	assert.Contains(t, page, `<a href="#a-trip.1.90.1-r1-1-g">`)
 	assert.NotContains(t, page, `<a href="#a-trip.1.1.1-r1-1-g">`)
 	for n := range 90 {
-		assert.Contains(t, page, fmt.Sprintf(`<li><a href="/session?id=trip.1.%d.1"`, n+1))
+		assert.Contains(t, page, fmt.Sprintf(`<li><a href="session?id=trip.1.%d.1"`, n+1))
 	}
 	c := open(t, string(dir))
 	ask(t, c, "GET", "/api/sessions")

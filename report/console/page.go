@@ -31,14 +31,14 @@ func (c *Console) session(w http.ResponseWriter, r *http.Request) {
 	}
 	defer in.Close()
 	named := url.Values{"id": {id}, "store": {store}}.Encode()
-	page := report.Page{Home: "/", Inbox: "/inbox", Scrub: !c.settings.ShowSecrets, Secrets: secrets,
+	page := report.Page{Home: "./", Inbox: "inbox", Scrub: !c.settings.ShowSecrets, Secrets: secrets,
 		Part: partOf(s), Only: r.URL.Query().Get("part"), Scheme: schemeOf(r)}
 	if page.Only == "" {
-		page.Live, page.State, page.Says = "/events?"+named, s.Word(), s.Why
+		page.Live, page.State, page.Says = "events?"+named, s.Word(), s.Why
 		page.Last, page.Now = s.Last, c.clock.Now()
 	}
 	if c.settings.ShowSecrets {
-		page.Raw = "/lines?" + named + "&from="
+		page.Raw = "lines?" + named + "&from="
 	}
 	page.Children, page.Around = c.children(r.Context(), s.store), c.watch.around(s)
 	if said, can := c.inboxOf(s); can && s.hears && page.Only == "" {

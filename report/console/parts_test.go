@@ -58,13 +58,13 @@ func TestAPartOfASessionIsAPage(t *testing.T) {
 	looked(t, dir, "rooms", 300)
 	c := open(t, string(dir))
 	page := body(t, ask(t, c, "GET", "/session?id=rooms"))
-	const link = `/session?id=rooms&amp;part=r1-1-g`
+	const link = `session?id=rooms&amp;part=r1-1-g`
 	require.Contains(t, page, `<a href="`+link+`">`)
 	part := body(t, ask(t, c, "GET", strings.ReplaceAll(link, "&amp;", "&")))
 	assert.Contains(t, part, `<details class="attempt" id="r1-1"`)
 	assert.NotContains(t, part, `id="r1-300"`)
 	assert.NotContains(t, part, `data-live="`)
-	assert.Contains(t, part, `<a id="home" href="/">`)
+	assert.Contains(t, part, `<a id="home" href="./">`)
 }
 
 func TestASessionOfManyTurnsInABrowser(t *testing.T) {

@@ -47,7 +47,7 @@ func (w *watcher) describe(s *watched) {
 	if s.traits[storePick] = []string{store}; len(w.stores) > 1 {
 		s.Store = store
 	}
-	s.Key, s.Link = fmt.Sprintf("s%d-%s", s.store, url.PathEscape(s.id)), "/session?"+link(s.id, s.Store)
+	s.Key, s.Link = fmt.Sprintf("s%d-%s", s.store, url.PathEscape(s.id)), "session?"+link(s.id, s.Store)
 	s.spending()
 	for n := range s.asks {
 		if a := &s.asks[n]; a.Deadline.Equal(s.Until) && !a.Deadline.IsZero() {

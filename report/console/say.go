@@ -16,7 +16,7 @@ import (
 
 // sayAt is the address to which the form of one page posts messages for a session.
 func (c *Console) sayAt(s *watched) string {
-	return "/say?" + url.Values{"id": {s.id}, "store": {c.settings.Stores[s.store].Name},
+	return "say?" + url.Values{"id": {s.id}, "store": {c.settings.Stores[s.store].Name},
 		"form": {rand.Text()}}.Encode()
 }
 
@@ -51,5 +51,5 @@ func (c *Console) say(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.keep(w, r, byCookie, words.By)
-	http.Redirect(w, r, s.Link, http.StatusSeeOther)
+	lead(w, s.Link)
 }

@@ -48,7 +48,7 @@ func TestAMessageGoesIntoTheInboxOnce(t *testing.T) {
 	for range 2 {
 		r = say(t, c, to, in)
 		require.Equal(t, http.StatusSeeOther, r.StatusCode, body(t, r))
-		assert.Contains(t, r.Header.Get("Location"), "/session?id=calls")
+		assert.Contains(t, r.Header.Get("Location"), "session?id=calls")
 	}
 	items, err := dir.Items(t.Context(), "calls")
 	require.NoError(t, err)

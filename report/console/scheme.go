@@ -34,5 +34,5 @@ func (c *Console) scheme(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.keep(w, r, schemeCookie, in.Get("to"))
-	http.Redirect(w, r, "/", http.StatusSeeOther)
+	lead(w, "./")
 }

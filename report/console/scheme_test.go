@@ -14,7 +14,7 @@ func TestColoursAreChosen(t *testing.T) {
 	for _, scheme := range []string{"light", "dark", "", "} body { display: none"} {
 		r := say(t, c, "/scheme", url.Values{"to": {scheme}})
 		assert.Equal(t, http.StatusSeeOther, r.StatusCode)
-		assert.Equal(t, "/", r.Header.Get("Location"))
+		assert.Equal(t, "./", r.Header.Get("Location"))
 		chosen := func(r2 *http.Request) {
 			for _, cookie := range r.Cookies() {
 				r2.AddCookie(cookie)

@@ -62,7 +62,7 @@ func TestSealedJournals(t *testing.T) {
 		if line == "" {
 			assert.Contains(t, list, `{"id":"`+id+`","state":"asking"`)
 			assert.Contains(t, page, "Pay &lt;b&gt;ACME")
-			assert.Contains(t, inbox, `href="/session?id=`+id+`"`)
+			assert.Contains(t, inbox, `href="session?id=`+id+`"`)
 			continue
 		}
 		assert.Contains(t, list, `{"id":"`+id+`","state":"failed","why":"cannot be read from line `+line+`"`)
