@@ -149,4 +149,12 @@ func TestTheInboxIsLiveInABrowser(t *testing.T) {
 	assert.Equal(t, "450", tab.Text(`document.querySelector("[name='a/cents']").value`))
 	tab.Click(`#moved a`)
 	tab.Until(`document.querySelectorAll(".card").length === 2`)
+
+	// What was typed is there again when the page is, and only there.
+	other := `section[aria-label="question of order-8"] `
+	tab.Enter(other+`[name=words]`, "Not today.")
+	tab.Enter(other+`[name="a/cents"]`, "5")
+	tab.Text(`(window.was = 1, location.reload())`)
+	tab.Until(`!window.was && document.querySelector('` + other + `[name=words]').value === "Not today."`)
+	assert.Equal(t, "Send changed: cents 500 → 5", tab.Text(`document.querySelector('`+other+`[value=approve]').innerText`))
 }

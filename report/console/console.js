@@ -147,6 +147,9 @@
   setTimeout(() => { for (const b of answers) b.disabled = !!b.dataset.off; }, 700);
 
   // Ready words are filled in without asking the server, and the button says what was changed.
+  // What was typed and not sent is there again when the question is; what is hidden is kept nowhere.
+  let kept = {};
+  try { kept = sessionStorage; } catch { /* nothing is kept */ }
   for (const f of document.querySelectorAll("form.answer")) {
     let sent = 0;
     f.onsubmit = e => { // a second click is no second answer
@@ -156,12 +159,19 @@
       d.onclick = e => { e.preventDefault(); f.elements.words.value = d.textContent; f.elements.words.focus(); };
     const yes = f.querySelector("[value=approve] span"), effect = yes?.textContent;
     const was = x => x.dataset.was ?? x.defaultValue, says = (x, text) => x.type === "radio" && !text ? "left out" : text;
-    const isChanged = x => x.name.startsWith("a/") && x.value !== was(x) && (x.type !== "radio" || x.checked);
+    const isTyped = x => x.type !== "submit" && x.value !== was(x) && (x.type !== "radio" || x.checked);
+    const isChanged = x => x.name.startsWith("a/") && isTyped(x);
     if (yes) f.oninput = () => {
       const changed = [...f.elements].filter(isChanged);
       yes.textContent = !changed.length ? effect : "Send changed: " +
         changed.map(x => x.type === "password" ? x.name.slice(2) : x.name.slice(2) + " " + says(x, was(x)) + " → " + says(x, x.value)).join(", ").slice(0, 200);
     };
+    const at = "typed " + f.closest(".card").id;
+    for (const [name, value] of JSON.parse(kept[at] ?? "[]")) if (f.elements[name]) f.elements[name].value = value;
+    f.oninput?.();
+    addEventListener("pagehide", () => {
+      kept[at] = JSON.stringify([...f.elements].filter(x => isTyped(x) && x.type !== "password").map(x => [x.name, x.value]));
+    });
   }
 
   // On a phone a row shows the rest of itself when it is tapped.
