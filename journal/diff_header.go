@@ -69,15 +69,21 @@ func policiesDiffer(a, b *Header) []policyDifference {
 			}
 		}
 	}
-	targets := append(slices.Concat(a.Policies(), b.Policies()), policy.Target{})
-	slices.SortFunc(targets, func(x, y policy.Target) int {
-		return cmp.Or(cmp.Compare(x.Tool, y.Tool), cmp.Compare(x.Plane, y.Plane))
-	})
-	for _, of := range slices.Compact(targets) {
+	for _, of := range targetsOf(a, b) {
 		compare(of.String(), a.Config.Policy.Explain(of), b.Config.Policy.Explain(of))
 	}
 	compare("run", a.Config.Policy.ExplainRun(), b.Config.Policy.ExplainRun())
 	return found
+}
+
+// targetsOf are the targets of the policies that either header has: the answer, transport, and tools in order of
+// name.
+func targetsOf(a, b *Header) []policy.Target {
+	all := append(slices.Concat(a.Policies(), b.Policies()), policy.Target{})
+	slices.SortFunc(all, func(x, y policy.Target) int {
+		return cmp.Or(cmp.Compare(x.Tool, y.Tool), cmp.Compare(x.Plane, y.Plane))
+	})
+	return slices.Compact(all)
 }
 
 func toolsDiffer(a, b []Tool) []toolDifference {

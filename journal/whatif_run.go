@@ -47,9 +47,6 @@ func (w *WhatIf) begin(h *Header, o *occurrence) *counterfactualRun {
 	return r
 }
 
-// readFields are the policy fields about reading replies.
-var readFields = []string{"text_repairs", "native_repairs", "forms_off"}
-
 // leftOut names the changes that have no effect on a run.
 func (w *WhatIf) leftOut(h *Header) []string {
 	var all []string
@@ -61,10 +58,20 @@ func (w *WhatIf) leftOut(h *Header) []string {
 	}
 	now := Header{Config: h.Config}
 	now.Config.Policy = *w.Policy
-	for _, p := range policiesDiffer(h, &now) {
-		if slices.Contains(readFields, p.Name) {
-			all = append(all, fmt.Sprintf("%s of %s has no effect: replies are taken as they were read", p.Name,
-				policyName(p.Of)))
+	for _, of := range targetsOf(h, &now) {
+		was, is := h.Config.Policy.Policy(of), w.Policy.Policy(of)
+		for _, f := range []struct {
+			name string
+			same bool
+		}{
+			{"text_repairs", was.TextRepairs == is.TextRepairs},
+			{"native_repairs", was.NativeRepairs == is.NativeRepairs},
+			{"forms_off", slices.Equal(was.FormsOff, is.FormsOff)},
+		} {
+			if !f.same {
+				all = append(all, fmt.Sprintf("%s of %s has no effect: replies are taken as they were read", f.name,
+					policyName(of.String())))
+			}
 		}
 	}
 	return all
