@@ -71,7 +71,7 @@ const (
 
 // dumped is a variable on a line of its own of an environment, where another follows: its value may have
 // blanks.
-var dumped = formOf(unlessSaid, "",
+var dumped = formOf(unlessSaid, "=",
 	`(?i)((?:^|\n)\s*(?:export\s+|declare -x\s+|set\s+)?\w*(?:`+password+`|secret)=)`+
 		`([^\s"'][^\n]{3,})\n\s*(?:export\s+|declare -x\s+|set\s+)?\w+=`)
 

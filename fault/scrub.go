@@ -23,7 +23,7 @@ func Scrub(s string) string {
 	if cut {
 		s = s[:maxLine] // a key that is cut is left out by how it begins
 	}
-	s = withoutKeys(strings.Join(strings.Fields(dumped.without(strings.ToValidUTF8(s, ""))), " "))
+	s = withoutKeys(strings.Join(strings.Fields(dumped.in(strings.ToValidUTF8(s, ""))), " "))
 	s = strings.ReplaceAll(canon.Visible(s), "\uFFFD", `\ufffd`) // as records have it
 	if cut {
 		s += "…"
@@ -36,7 +36,7 @@ func Scrub(s string) string {
 // 1 KiB is searched in pieces of whole lines, and a longer line in pieces that end at a blank or comma: a
 // name at the end of one and its key in the next are not seen together.
 func ScrubText(s string) string {
-	s = dumped.without(armoured.without(strings.ToValidUTF8(s, "")))
+	s = dumped.in(armoured.without(strings.ToValidUTF8(s, "")))
 	var b strings.Builder
 	for rest := s; rest != ""; {
 		n := pieceOf(rest)
@@ -116,6 +116,14 @@ func folded(s string) string { return strings.ReplaceAll(strings.ToLower(s), "ſ
 // maybe reports whether a text in lower case can have the form.
 func (f form) maybe(lower string) bool {
 	return slices.ContainsFunc(f.has, func(text string) bool { return strings.Contains(lower, text) })
+}
+
+// in is without for a form that is looked for by itself, in texts that may have it.
+func (f form) in(s string) string {
+	if f.maybe(s) {
+		return f.without(s)
+	}
+	return s
 }
 
 // without returns a text without the keys of a form. What is no key is looked at again: it may be the name of
