@@ -121,6 +121,14 @@ func issuesOf(all []fault.Issue) (issues []issue) {
 	return issues
 }
 
+// scrub leaves out of the texts of an entry what a page leaves out. Entries that are not kept need none of it.
+func (e *entry) scrub(within *Page) {
+	e.Text, e.model = within.scrub(e.Text), within.scrub(e.model)
+	for n := range e.More {
+		e.More[n] = within.scrub(e.More[n])
+	}
+}
+
 // asks reports whether an entry asks for an attempt.
 func (e *entry) asks() bool { return e.Kind == called || e.Kind == trying }
 

@@ -156,6 +156,7 @@ func (within *Page) view(s *scan, all *kept, runs []*run, omitted int) *pageView
 	}
 	byRun := map[int][]*entry{}
 	for e := range all.all() {
+		e.scrub(within)
 		byRun[e.Run] = append(byRun[e.Run], e)
 		within.children(e)
 	}

@@ -204,12 +204,6 @@ func (r *run) enter(e entry) {
 	if e.asks() {
 		r.calling, r.askedAt = true, e.At
 	}
-	if r.page != nil {
-		e.Text, e.model = r.page.within.scrub(e.Text), r.page.within.scrub(e.model)
-		for n := range e.More {
-			e.More[n] = r.page.within.scrub(e.More[n])
-		}
-	}
 	if r.live != nil {
 		r.live(&e)
 		return
