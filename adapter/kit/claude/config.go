@@ -2,6 +2,7 @@ package claude
 
 import (
 	"cmp"
+	"fmt"
 
 	"github.com/retake-go/retake/adapter/kit"
 )
@@ -22,7 +23,8 @@ const (
 type Config struct {
 	// URL is the address of the API without its version, http or https; empty means [DefaultURL].
 	URL string `json:"url,omitempty"`
-	// Key is sent as X-Api-Key; empty for none. It is in no error and in no JSON form.
+	// Key is sent as X-Api-Key; empty for none. It is in no error, in no JSON form and in nothing that package
+	// fmt prints.
 	Key string `json:"-"`
 	// Version is that of the API; empty means [Version2026]. The client of an SDK has a version of its own,
 	// which is what empty means there: set it if the client asks for another.
@@ -60,6 +62,15 @@ type Config struct {
 	// OnResponse is called with every successful response, before Reply returns. It may be called
 	// concurrently; nil calls nothing. The error of a failed response has the same data.
 	OnResponse func(kit.Response) `json:"-"`
+}
+
+// Format implements [fmt.Formatter]: no log has the key.
+func (c Config) Format(to fmt.State, verb rune) {
+	type shown Config
+	if c.Key != "" {
+		c.Key = "[key left out]"
+	}
+	fmt.Fprintf(to, fmt.FormatString(to, verb), shown(c))
 }
 
 // Thinking configures how a model thinks before it answers. The zero value leaves it to the API.

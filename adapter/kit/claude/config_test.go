@@ -1,6 +1,7 @@
 package claude_test
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -68,4 +69,16 @@ func TestANewVersionTakesNoTemperature(t *testing.T) {
 func TestTheClientHasTheAddress(t *testing.T) {
 	_, err := claude.Over(nil, "", claude.Config{Model: "m", MaxTokens: 1, Key: "k"})
 	require.EqualError(t, err, "anthropic: URL and Key: are those of the client: remove them")
+}
+
+func TestNoLogHasTheKey(t *testing.T) {
+	cfg := claude.Config{Key: "4000-1234", Model: "m", MaxTokens: 5}
+	m, err := claude.New(nil, cfg)
+	require.NoError(t, err)
+	for _, v := range []any{cfg, &cfg, m, *m} {
+		for _, form := range []string{"%v", "%+v", "%#v", "%s", "%q"} {
+			assert.NotContains(t, fmt.Sprintf(form, v), cfg.Key)
+		}
+	}
+	assert.Contains(t, fmt.Sprintf("%+v", cfg), "Key:[key left out] ")
 }

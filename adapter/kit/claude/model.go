@@ -66,6 +66,11 @@ func newModel(send kit.Send, address string, cfg Config) (*Model, error) {
 	return &Model{cfg, send, kit.ProviderAt(name, address, DefaultURL)}, nil
 }
 
+// Format implements [fmt.Formatter]: no log has the key.
+func (m Model) Format(to fmt.State, _ rune) {
+	fmt.Fprintf(to, "model %s of %s", m.cfg.Model, m.provider)
+}
+
 // Describe returns the name of the model, that of its provider, or the host of a server elsewhere, and the
 // bound of its replies.
 func (m *Model) Describe() machine.ModelInfo {
