@@ -16,8 +16,9 @@ import (
 const Mark = "[secret]"
 
 // JSON returns a document with [Mark] in the place of each value at places: JSON Pointers, in which "*" is
-// any member or item, and a name is that of a member in any case. What else is in the document stays in its order, without white space. A document that
-// is no valid JSON is left out as a whole, because the values may be anywhere in it.
+// any member or item, and a name is that of a member in any case. What else is in the document stays in its
+// order, without white space. A document that is no valid JSON is left out as a whole, because the values may
+// be anywhere in it.
 func JSON(document []byte, places []string) []byte {
 	if len(places) == 0 {
 		return document
