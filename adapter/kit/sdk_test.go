@@ -37,13 +37,13 @@ func (watching[C]) Apply(*C) error { return nil }
 func with[C any](all ...middleware) option[C] { return watching[C]{all[0]} }
 
 func (s sdk[C]) Post(ctx context.Context, path string, _, res any, opts ...option[C]) error {
-	cfg, next := s.cfg, func(r *http.Request) (*http.Response, error) { return nil, http.ErrServerClosed }
+	cfg := s.cfg
 	for _, o := range opts {
 		if err := o.Apply(&cfg); err != nil {
 			return err
 		}
 	}
-	next = func(r *http.Request) (*http.Response, error) { return s.sends(cfg, r) }
+	next := func(r *http.Request) (*http.Response, error) { return s.sends(cfg, r) }
 	for _, o := range opts {
 		if w, ok := o.(watching[C]); ok {
 			inner := next
