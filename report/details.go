@@ -24,8 +24,8 @@ type details struct {
 	Texts   []*textView
 	Calls   []*callView
 	Issues  []issueView
-	// Diff compares an answer with the previous attempt. Those of calls are in Calls.
-	Diff *diffView
+	// compared is an answer and the previous attempt. Those of calls are in Calls.
+	*compared
 	// Policy is the address of the table of the policy that decided; empty if not known.
 	Policy string
 
@@ -61,7 +61,7 @@ type callView struct {
 	Values          string
 	Arguments, Read *textView
 	Issues          []issueView
-	Diff            *diffView
+	*compared
 }
 
 // diffView compares a proposal with the previous attempt. There are no fields if nothing has changed.
@@ -74,10 +74,29 @@ type diffView struct {
 // is none any more, else empty.
 type fieldView struct{ Path, Was, WasMark, Is, IsMark string }
 
-// proposal is what an action proposed.
+// proposal is what an action proposed. The text is nil if it is empty.
 type proposal struct {
-	text   string
+	text   *textView
 	issues []issueView
+}
+
+// compared are two proposals of which the first failed, in an attempt.
+type compared struct {
+	attempt int
+	was, is proposal
+}
+
+// Diff compares the proposals, without secrets, if both are JSON objects. nil compares none.
+func (c *compared) Diff() *diffView {
+	if c == nil {
+		return nil
+	}
+	before, hadFields := fieldsOf(jsonPart(c.was.text.shown()))
+	after, hasFields := fieldsOf(jsonPart(c.is.text.shown()))
+	if !hadFields || !hasFields {
+		return nil
+	}
+	return &diffView{c.attempt, c.attempt + 1, fieldViews(before, c.was.issues, after, c.is.issues)}
 }
 
 // tried is a failed attempt of an action: its number, and its proposals.
@@ -202,9 +221,11 @@ func (p *pager) reply(r *machine.Reply) *details {
 	var issues []fault.Issue
 	if a := r.Answer; a != nil {
 		issues, d.Issues = a.Issues, p.issues(a.Issues)
-		d.Diff = p.propose(machine.AnswerAction, jsonPart(text), d.Issues)
 	}
-	d.show(p.text("", text, issues))
+	shown := p.text("", text, issues)
+	if d.show(shown); r.Answer != nil {
+		d.compared = p.propose(machine.AnswerAction, shown, d.Issues)
+	}
 	for n := range r.Calls {
 		d.Calls = append(d.Calls, p.call(&r.Calls[n]))
 	}
@@ -218,22 +239,16 @@ func (p *pager) reply(r *machine.Reply) *details {
 	return p.done(d)
 }
 
-// propose keeps a proposal, and compares it with the one of the previous attempt, if both are JSON objects.
-func (p *pager) propose(action, text string, issues []issueView) *diffView {
+// propose keeps a proposal, and returns it with the one of the previous attempt, if there is one and both are
+// shown whole.
+func (p *pager) propose(action string, text *textView, issues []issueView) *compared {
 	was, n := p.was[action], len(p.is[action])
-	is := proposal{p.within.scrub(text), issues}
+	is := proposal{text, issues}
 	p.is[action] = append(p.is[action], is)
-	if n >= len(was.proposals) {
+	if n >= len(was.proposals) || !text.isWhole() || !was.proposals[n].text.isWhole() {
 		return nil
 	}
-	before, hadFields := fieldsOf(was.proposals[n].text)
-	after, hasFields := fieldsOf(is.text)
-	if !hadFields || !hasFields {
-		return nil
-	}
-	v := &diffView{was.attempt, was.attempt + 1, fieldViews(before, was.proposals[n].issues, after, issues)}
-	p.size += v.bytes()
-	return v
+	return &compared{was.attempt, was.proposals[n], is}
 }
 
 // call shows a tool call.
@@ -241,7 +256,8 @@ func (p *pager) call(c *machine.Call) *callView {
 	raw := p.masked(c.Tool, cmp.Or(c.Raw, string(c.Arguments)))
 	v := &callView{
 		Tool: p.within.scrub(c.Tool), ID: p.within.scrub(c.ID), Class: told.Words(string(c.Class)), Tone: "good",
-		Values: valuesText(p.within.scrub(raw)), Arguments: p.text("", raw, c.Issues), Issues: p.issues(c.Issues),
+		Values:    valuesText(p.within.scrub(raw[:min(len(raw), maxValues)])),
+		Arguments: p.text("", raw, c.Issues), Issues: p.issues(c.Issues),
 	}
 	if c.Class != "" {
 		v.Tone = "bad"
@@ -250,7 +266,7 @@ func (p *pager) call(c *machine.Call) *callView {
 		read, _ := pretty(p.masked(c.Tool, string(c.Arguments)))
 		v.Read = p.text("read as", read, c.Issues)
 	}
-	v.Diff = p.propose(c.Tool, raw, v.Issues)
+	v.compared = p.propose(c.Tool, v.Arguments, v.Issues)
 	return v
 }
 

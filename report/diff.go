@@ -76,11 +76,3 @@ func markAt(issues []issueView, path string) string {
 		return i.Place == path || strings.HasPrefix(i.Place, path+"/")
 	}), "bad")
 }
-
-// bytes is the approximate size of a comparison.
-func (v *diffView) bytes() (n int64) {
-	for _, f := range v.Fields {
-		n += int64(len(f.Path) + len(f.Was) + len(f.Is))
-	}
-	return n
-}

@@ -127,6 +127,18 @@ func TestWhatIsFetchedLaterIsNotScrubbed(t *testing.T) {
 	require.NoError(t, j.Close())
 	text := store.Text("order-42")
 	const at = "/session?id=order-42&part="
+	page := scrubsLittle(t, text, at)
+	found := laterOf.FindAllStringSubmatch(page, -1)
+	require.NotEmpty(t, found)
+	var alone strings.Builder
+	require.NoError(t, report.Page{Part: at, Only: found[0][2], Scrub: true}.HTML(&alone, bytes.NewReader(text)))
+	assert.Positive(t, strings.Count(alone.String(), "password=[key left out]"))
+	assert.Zero(t, strings.Count(alone.String(), "password=hunter2x"))
+}
+
+// scrubsLittle makes a page that looks for keys in little of a journal, by the memory that this takes.
+func scrubsLittle(t *testing.T, text []byte, at string) (page string) {
+	t.Helper()
 	took := func(scrub bool) (bytesMade uint64, page string) {
 		var before, after runtime.MemStats
 		var out strings.Builder
@@ -135,14 +147,35 @@ func TestWhatIsFetchedLaterIsNotScrubbed(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		return after.TotalAlloc - before.TotalAlloc, out.String()
 	}
-	_, page := took(true) // and what is compiled once
+	_, page = took(true) // and what is compiled once
 	with, _ := took(true)
 	without, _ := took(false)
 	assert.Less(t, with, without*5/4)
-	found := laterOf.FindAllStringSubmatch(page, -1)
-	require.NotEmpty(t, found)
+	return page
+}
+
+// Nor are arguments, of which titles have the first values, and which are compared with those before.
+func TestArgumentsThatAreFetchedLaterAreNotScrubbed(t *testing.T) {
+	store := &looptest.Store{}
+	j, err := journal.Open(t.Context(), store, "order-42", journal.Settings{})
+	require.NoError(t, err)
+	set, err := tool.NewSet(tool.New("note", "Notes.", func(context.Context, struct {
+		Password string `json:"password"`
+		Text     string `json:"text"`
+		N        int    `json:"n"`
+	}) (string, error) {
+		return "noted", nil
+	}))
+	require.NoError(t, err)
+	note := looptest.Call(message.Call{Name: "note", Arguments: `{"password":"hunter2x","text":"` + strings.Repeat("It is a room. ", 12_000) + `"}`})
+	_, err = fixture.Run(t.Context(), looptest.NewModel(note, note, note), fixture.In(newSession(t), j), loop.Input{Prompt: "Note."},
+		loop.Config{Tools: set}, loop.WithClock(looptest.NewClock()))
+	require.Error(t, err)
+	require.NoError(t, j.Close())
+	text := store.Text("order-42")
+	assert.NotContains(t, scrubsLittle(t, text, "/session?id=order-42&part="), "hunter2x")
 	var alone strings.Builder
-	require.NoError(t, report.Page{Part: at, Only: found[0][2], Scrub: true}.HTML(&alone, bytes.NewReader(text)))
-	assert.Positive(t, strings.Count(alone.String(), "password=[key left out]"))
-	assert.Zero(t, strings.Count(alone.String(), "password=hunter2x"))
+	require.NoError(t, report.Page{Scrub: true}.HTML(&alone, bytes.NewReader(text)))
+	assert.NotContains(t, alone.String(), "hunter2x")
+	assert.Equal(t, 2, strings.Count(alone.String(), `<table class="fields">`), "each is compared with the one before")
 }

@@ -21,6 +21,8 @@ const (
 	maxTitle       = 160
 	maxTitleValue  = 24
 	maxTitleValues = 3
+	// maxValues is how much of arguments is looked through for their first values.
+	maxValues      = 4 << 10
 	maxTitleIssues = 2
 )
 

@@ -11,18 +11,30 @@ import (
 type textView struct {
 	Label, Same string
 
-	text   string
-	issues []fault.Issue
-	within *Page
+	// text is looked through for secrets when it is shown, and scrubbed is what is left then.
+	text, scrubbed string
+	issues         []fault.Issue
+	within         *Page
 }
 
-// Parts are those of the text without secrets. Looking for them takes seconds for megabytes that somebody
-// made for it, so only what is shown is looked through.
+// shown is the text without secrets. Looking for them takes seconds for megabytes that somebody made for it,
+// so only what is shown is looked through, and once.
+func (t *textView) shown() string {
+	if t.scrubbed == "" {
+		t.scrubbed = t.within.scrub(t.text)
+	}
+	return t.scrubbed
+}
+
+// isWhole reports whether there is a text, and nothing of it is left out for its length.
+func (t *textView) isWhole() bool { return t != nil && len(t.text) <= maxPageText }
+
+// Parts are those of the text without secrets.
 func (t *textView) Parts() []segment {
 	if t.text == "" {
 		return nil
 	}
-	text := t.within.scrub(t.text)
+	text := t.shown()
 	return segments(text, marksOf(text, t.issues))
 }
 
