@@ -446,6 +446,53 @@ func TestAStoreWhoseClockIsSetBackHoldsNobodyUp(t *testing.T) {
 	})
 }
 
+// A clock that is set forward begins the windows anew, so that each time as many calls go as after a pause.
+// One that is set back lets no more through.
+func TestAStoreWhoseClockJumpsLetsAWindowThroughAtEachJump(t *testing.T) {
+	for name, c := range map[string]struct {
+		by      []time.Duration
+		forward int64
+	}{
+		"forward":          {[]time.Duration{-time.Second, -time.Hour, -2 * time.Hour, -24 * time.Hour}, 4},
+		"back":             {[]time.Duration{time.Second, time.Hour, 2 * time.Hour, 24 * time.Hour}, 0},
+		"forward and back": {[]time.Duration{-time.Hour, 0, -time.Hour, 0, -time.Hour, 0}, 3},
+		"back and forward": {[]time.Duration{time.Hour, 0, time.Hour, 0, time.Hour, 0}, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := &setBack{Store: newMemory()}
+				var granted atomic.Int64
+				ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+				defer stop()
+				var working sync.WaitGroup
+				for range 2 {
+					l := newLimiter(t, limiter.Config{Store: store, Limit: limit.Config{
+						Windows: []limit.Window{{Resource: "requests", Limit: 30, Period: 10 * time.Second}},
+					}})
+					working.Go(func() {
+						for {
+							g, err := l.Acquire(ctx, limiter.Ask{Scope: "a"})
+							if err != nil { // it would be later than the end
+								return
+							}
+							granted.Add(1)
+							l.Settle(g, limiter.Use{Outcome: limit.Served})
+						}
+					})
+				}
+				for _, by := range c.by {
+					time.Sleep(7 * time.Second)
+					store.by.Store(int64(by))
+				}
+				working.Wait()
+				quiet(nil)
+				assert.LessOrEqual(t, granted.Load(), 180+30+30*c.forward)
+				assert.Greater(t, granted.Load(), int64(120), "at each jump back the time since the last record is lost")
+			})
+		})
+	}
+}
+
 // A server that evicts the record, or comes back without it, lets no more through than before: the processes
 // remember.
 func TestARecordThatIsLostIsRemembered(t *testing.T) {
