@@ -100,17 +100,14 @@ func LastProgress(ctx context.Context, v any) bool {
 	return last != nil && canon.Unmarshal(last, v) == nil
 }
 
-// The ways Emit and Progress can be misused.
-var (
-	// ErrNoCall: the context is not that of a running tool.
-	ErrNoCall = errors.New("not in a tool call")
-	// ErrReturned: the tool has returned already, and what it emits now would be lost.
-	ErrReturned = errors.New("the tool call is over")
-)
+// ErrNoCall: the context is not that of a running tool. What a tool emits after it has returned would be lost.
+var ErrNoCall = errors.New("not in a tool call")
+
+var errReturned = fmt.Errorf("%w: it is over", ErrNoCall)
 
 // Emit keeps an event for the session's reducers. Events enter in the order they were emitted, when the call
 // has succeeded; those of a failed call are dropped. It may be called concurrently while the tool runs.
-// Errors: [ErrNoCall], [ErrReturned], an empty name, a payload that has no JSON form.
+// Errors: [ErrNoCall], an empty name, a payload that has no JSON form.
 func Emit[E any](ctx context.Context, name string, e E) error {
 	payload, err := canon.Marshal(e)
 	if err != nil {
@@ -125,7 +122,7 @@ func Emit[E any](ctx context.Context, name string, e E) error {
 
 // Attach adds media to the call's result, after what the tool returns: see [message.Part]. Those of a tool
 // that says [Fail] follow its text; those of any other failed call are dropped. It may be called concurrently
-// while the tool runs. Errors: [ErrNoCall], [ErrReturned], a part that cannot be.
+// while the tool runs. Errors: [ErrNoCall], a part that cannot be.
 func Attach(ctx context.Context, parts ...message.Part) error {
 	if err := talk.ValidateParts("attach: parts", parts); err != nil {
 		return err
@@ -151,10 +148,9 @@ func Progress(ctx context.Context, progress any) error {
 }
 
 // AddUsage adds what a model consumed within the call of a tool to the usage of its run, whatever comes of
-// the call. In a try of loop.Do with a session it adds to the usage of the try. A run or an action of package
-// loop does it for itself. Elsewhere there is nothing that it could be added to: in a try of loop.Do without
-// a session and outside a tool, and in a loop over loop.Attempts, which takes it in the Attempt. It may be
-// called concurrently while the tool or the try runs. Errors: [ErrNoCall], [ErrReturned].
+// the call. In a try of loop.Do with a session it adds to the usage of the try; a loop over loop.Attempts
+// takes usage in the Attempt. A run or an action of package loop does it for itself. It may be called
+// concurrently while the tool or the try runs. The error is [ErrNoCall].
 func AddUsage(ctx context.Context, u message.Usage) error {
 	r, _ := ctx.Value(recorderKey{}).(*recorder)
 	return r.whileOpen(func() { r.usage = r.usage.Add(u) })
@@ -176,7 +172,7 @@ func AddCost(ctx context.Context, micros int64) error {
 // Doubt says that the call may have had an effect that nobody knows of, whatever comes of it. With a result,
 // or if it asks again, the model is told so, too; [TryLater] does not say any more that nothing was done. A
 // call with the same arguments has the same [IdempotencyKey]. A run of package loop within the call does it
-// for itself. Calls of tools that are [ReadOnly] are never in doubt. Errors: [ErrNoCall], [ErrReturned].
+// for itself. Calls of tools that are [ReadOnly] are never in doubt. The error is [ErrNoCall].
 func Doubt(ctx context.Context) error {
 	r := recorderOf(ctx)
 	return r.whileOpen(func() { r.doubt = true })
@@ -224,7 +220,7 @@ func (r *recorder) whileOpen(do func()) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.over {
-		return ErrReturned
+		return errReturned
 	}
 	do()
 	return nil

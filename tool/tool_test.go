@@ -187,8 +187,10 @@ func TestEventsAndProgress(t *testing.T) {
 	assert.Equal(t, []string{`0.5`, `{"stage":"done"}`}, reported)
 	assert.Equal(t, `{"stage":"done"}`, string(out.Progress))
 
-	assert.ErrorIs(t, tool.Emit(leaked, "late", 1), tool.ErrReturned)
-	assert.ErrorIs(t, tool.Progress(leaked, 1), tool.ErrReturned)
+	over := tool.Emit(leaked, "late", 1)
+	assert.ErrorIs(t, over, tool.ErrNoCall)
+	assert.EqualError(t, over, "not in a tool call: it is over")
+	assert.Equal(t, over, tool.Progress(leaked, 1))
 	assert.ErrorIs(t, tool.Emit(context.Background(), "nowhere", 1), tool.ErrNoCall)
 	assert.ErrorIs(t, tool.Progress(context.Background(), 1), tool.ErrNoCall)
 	assert.Len(t, reported, 2)
