@@ -100,10 +100,7 @@ func (d Decision) String() string {
 
 // Decide decides whether another attempt follows the failed attempt at pos. It is deterministic, depends only
 // on its arguments, does not change them and allocates nothing. The package comment lists the checks in their
-// order.
-//
-// A budget of N allows N failed attempts; the next one stops. A wait that ends exactly at the deadline does
-// not fit. A negative retry-after counts as none.
+// order. A wait that ends exactly at the deadline does not fit. A negative retry-after counts as none.
 func Decide(p *RetryPolicy, pos *Position, f *fault.Failure) Decision {
 	if why, detail := usedUp(p, pos, f); why != "" {
 		return Decision{Reason: why, Detail: detail}

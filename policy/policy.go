@@ -219,7 +219,7 @@ func (p RetryPolicy) Retries(c fault.Class) bool { return slices.Contains(p.Retr
 func (p RetryPolicy) MarshalJSON() ([]byte, error) { return p.Layer().MarshalJSON() }
 
 // UnmarshalJSON replaces p. Fields that are absent from the JSON have the value of [Correction]. It is as
-// strict as [Layer.UnmarshalJSON]. It checks types but not values: see [RetryPolicy.Validate].
+// strict as [Layer.UnmarshalJSON].
 func (p *RetryPolicy) UnmarshalJSON(data []byte) error {
 	var l Layer
 	if err := l.UnmarshalJSON(data); err != nil {

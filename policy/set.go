@@ -140,7 +140,7 @@ func (s *Set) dropEmpty() {
 }
 
 // UnmarshalJSON replaces s. Fields that are absent from the JSON have the value of [DefaultSet]. It is as
-// strict as [Layer.UnmarshalJSON]. It checks types but not values: see [Set.Validate].
+// strict as [Layer.UnmarshalJSON].
 func (s *Set) UnmarshalJSON(data []byte) error {
 	read, f := DefaultSet(), fields.Collect()
 	fields.Reader{Also: read.also}.Read(data, &read, f)
