@@ -34,10 +34,10 @@ type batch struct {
 // not run.
 func (p *process) beginUpTo(ctx context.Context, b *batch, n int) error {
 	for ; b.begun < min(n, len(b.runs)) && ctx.Err() == nil; b.begun++ {
-		ended := make(chan tool.Outcome, 1)
+		run, ended := b.runs[b.begun], make(chan tool.Outcome, 1)
 		b.outcomes[b.begun] = ended
-		cutOff := p.cutOffBefore(b.runs[b.begun])
-		past, err := p.runner.ToolBegins(p.now(), b.runs[b.begun])
+		cutOff := p.cutOffBefore(run)
+		past, err := p.runner.ToolBegins(p.now(), run)
 		if err != nil {
 			return err
 		}
@@ -45,7 +45,6 @@ func (p *process) beginUpTo(ctx context.Context, b *batch, n int) error {
 			ended <- *past
 			continue
 		}
-		run := b.runs[b.begun]
 		call := p.around(run)
 		call.cutOff = cutOff
 		b.calls[b.begun] = call

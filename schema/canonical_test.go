@@ -58,7 +58,7 @@ func checkCanonical(t *testing.T, doc string) {
 	require.NoError(t, err)
 	want, refused := canon.JSON([]byte(doc))
 	for _, s := range []*schema.Schema{all, deeper} {
-		r := s.Read(nil, []byte(doc))
+		r := s.Read(nil, doc)
 		assert.Equal(t, string(want), string(r.JSON), "%.99q", doc)
 		for _, i := range r.Issues {
 			isLimit := slices.Contains([]string{fault.RuleSize, fault.RuleDepth, fault.RuleWork}, i.Rule)

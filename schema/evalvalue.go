@@ -257,7 +257,7 @@ func (v value) keys() keys {
 }
 
 func keysOf(values ...any) keys {
-	list, _ := parse([]byte(jsonText(values)), documentLimits) // cannot fail: it was read before
+	list, _ := new(tree).parse(jsonText(values), documentLimits) // cannot fail: it was read before
 	return list.keys()
 }
 

@@ -19,7 +19,7 @@ func ForType(t reflect.Type) (*Schema, error) { return schemaOf(t) }
 // ByRules is the verdict of the validator alone on the decoded document. judges is false if a member is
 // missing or null, because the validator cannot see that.
 func ByRules[T any](t *Typed[T], doc []byte) (good, judges bool) {
-	root, issue := parse(doc, t.schema.limits)
+	root, issue := new(tree).parse(string(doc), t.schema.limits)
 	if issue != nil {
 		return false, true
 	}
@@ -31,7 +31,7 @@ func ByRules[T any](t *Typed[T], doc []byte) (good, judges bool) {
 		return false, true
 	}
 	whole, _ := json.Marshal(v)
-	written, _ := parse(whole, Limits{MaxBytes: 1 << 24, MaxDepth: 1000, MaxValues: 1 << 20})
+	written, _ := new(tree).parse(string(whole), Limits{MaxBytes: 1 << 24, MaxDepth: 1000, MaxValues: 1 << 20})
 	if strings.Contains(string(doc), "null") || !written.isThere() || membersOf(written) > membersOf(root) {
 		return false, false
 	}
@@ -74,7 +74,7 @@ const TooMuchWork = tooMuchWork
 // WorkOf is how much work a check takes.
 func WorkOf(s *Schema, doc []byte) int {
 	b := NewBudget()
-	s.Read(b, doc)
+	s.Read(b, string(doc))
 	return maxWork - b.left
 }
 

@@ -19,7 +19,7 @@ import (
 func Strict(doc []byte, lim Limits) []fault.Issue {
 	e := evaluations.Get().(*evaluation)
 	defer e.free()
-	if _, issue := e.parse(doc, lim); issue != nil {
+	if _, issue := e.parse(string(doc), lim); issue != nil {
 		return []fault.Issue{*issue}
 	}
 	return nil
@@ -36,17 +36,13 @@ type parser struct {
 	beyond   *fault.Issue // the first value that is not within the limits
 }
 
-// parse reads a document, refusing all that is not strict JSON within the limits.
-func parse(doc []byte, lim Limits) (root value, wrong *fault.Issue) { return new(tree).parse(doc, lim) }
-
-// parse makes the tree that of a document.
-func (t *tree) parse(doc []byte, lim Limits) (root value, wrong *fault.Issue) {
+// parse makes the tree that of a document, refusing all that is not strict JSON within the limits.
+func (t *tree) parse(doc string, lim Limits) (root value, wrong *fault.Issue) {
 	if len(doc) > lim.MaxBytes {
 		return value{}, jsonIssue("", fault.RuleSize, "at most "+strconv.Itoa(lim.MaxBytes)+" bytes")
 	}
-	t.text = string(doc)
-	if !utf8.ValidString(t.text) {
-		return value{}, t.cut(doc)
+	if t.text = doc; !utf8.ValidString(doc) {
+		return value{}, t.cut()
 	}
 	if most := mostValues(t.text); most > cap(t.values) {
 		if likely := min(most, likelyValues(t.text)); likely > cap(t.values) {
@@ -55,7 +51,7 @@ func (t *tree) parse(doc []byte, lim Limits) (root value, wrong *fault.Issue) {
 	}
 	p := t.read(lim)
 	if p.isBroken {
-		wrong = t.cut(doc)
+		wrong = t.cut()
 		p = t.read(lim) // what comes before the fault may be beyond the limits
 	}
 	if len(t.values) > lim.MaxValues {
@@ -300,8 +296,8 @@ func (p *parser) refuse(n int32, rule, expected string) {
 }
 
 // cut leaves of the text what comes before the first error, and says what is wrong there.
-func (t *tree) cut(doc []byte) *fault.Issue {
-	text, wrong := t.text, canon.Fault(doc)
+func (t *tree) cut() *fault.Issue {
+	text, wrong := t.text, canon.Fault([]byte(t.text))
 	t.text = text[:min(wrong.Offset, len(text))]
 	expected := cmp.Or(syntax.Expected(string(wrong.Rule), text, wrong.Offset), "valid JSON")
 	return jsonIssue(wrong.Pointer, string(wrong.Rule), expected)

@@ -40,7 +40,7 @@ type Schema struct {
 // $dynamicAnchor counts twice), and more than 64 KiB of patterns. The error names the place in the document
 // and what would be right there.
 func Compile(doc []byte) (*Schema, error) {
-	if _, issue := parse(doc, schemaLimits); issue != nil {
+	if _, issue := new(tree).parse(string(doc), schemaLimits); issue != nil {
 		return nil, fmt.Errorf("schema: %s", issue)
 	}
 	text := jsontext.Value(bytes.Clone(doc))
@@ -114,7 +114,7 @@ func (s *Schema) Decode(doc []byte) (value any, issues []fault.Issue) {
 	e := s.evaluation(nil)
 	defer e.free()
 	value = s.fresh()
-	if issues = s.check(e, doc, value); issues != nil {
+	if issues = s.check(e, string(doc), value); issues != nil {
 		return nil, issues
 	}
 	return value, nil
@@ -132,8 +132,8 @@ type Reading struct {
 }
 
 // Read is [Schema.Check] within a budget that it shares with other checks; nil is a new one. The document is
-// made canonical, too.
-func (s *Schema) Read(b *Budget, doc []byte) Reading {
+// made canonical, too. Strings of the value share the memory of a document of up to 4 KiB.
+func (s *Schema) Read(b *Budget, doc string) Reading {
 	e := s.evaluation(b)
 	defer e.free()
 	r := Reading{Value: s.fresh()}
@@ -143,7 +143,7 @@ func (s *Schema) Read(b *Budget, doc []byte) Reading {
 	if e.isWhole && s.limits.MaxDepth <= canon.MaxDepth {
 		r.JSON = e.numbered(0).canonical()
 	} else { // what is beyond these limits may be within those of canonical JSON, and the other way round
-		r.JSON, _ = canon.JSON(doc)
+		r.JSON, _ = canon.JSON([]byte(doc))
 	}
 	return r
 }
@@ -159,7 +159,7 @@ func (s *Schema) fresh() any {
 // check checks a document, and stores it in v, a pointer to a zero value of the Go type; nil for a schema of
 // no type. The schema is checked first, then the rules that the schema cannot say exactly, then the type's
 // own method Issues. If there are issues, v is incomplete.
-func (s *Schema) check(e *evaluation, doc []byte, v any) []fault.Issue {
+func (s *Schema) check(e *evaluation, doc string, v any) []fault.Issue {
 	root, issue := e.parse(doc, s.limits)
 	if issue != nil {
 		return []fault.Issue{*issue}

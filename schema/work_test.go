@@ -290,7 +290,7 @@ func TestPatternsAreBounded(t *testing.T) {
 }
 
 func read(s *schema.Schema, b *schema.Budget, doc []byte) []fault.Issue {
-	return s.Read(b, doc).Issues
+	return s.Read(b, string(doc)).Issues
 }
 
 // Checks of one reply share a budget.

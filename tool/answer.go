@@ -37,7 +37,7 @@ func ReadAnswer(text string, s *schema.Schema, set Settings) Answer {
 	if raw == nil {
 		return Answer{Class: fault.StructuredOutput, Issues: unreadable(text, broken, s)}
 	}
-	check := func(doc []byte) schema.Reading { return s.Read(work, doc) }
+	check := func(doc []byte) schema.Reading { return s.Read(work, string(doc)) }
 	read := check(raw)
 	if len(read.Issues) > 0 && set.unquotes(set.Text) {
 		if mended, ok := unquote(raw, read.Issues, check); ok {

@@ -105,13 +105,13 @@ func (in *reader) native(checked *Call, c *message.Call) {
 	}
 	native := in.settings.of(t.name).Native
 	checked.Repairs = kept(native, respelled)
-	in.check(checked, t, []byte(text))
+	in.check(checked, t, text)
 	if checked.Arguments == nil && allowed(native) {
 		in.work.Read(len(text))
 		value, repairs, _ := extract.Value(text, in.settings.options())
 		if value != nil && in.isAlone(value, text, repairs) {
 			checked.Repairs = kept(native, append(respelled, repairs...))
-			in.check(checked, t, value)
+			in.check(checked, t, string(value))
 		}
 	}
 	in.unquote(checked, t, native, 0)
@@ -175,7 +175,7 @@ func (in *reader) found(checked *Call, text string, c *extract.Call) {
 	}
 	args, repairs := in.typed(t, c)
 	checked.Repairs = kept(lenient, repairs)
-	in.check(checked, t, args)
+	in.check(checked, t, string(args))
 	if !checked.Good() {
 		in.unwrap(checked, t, c)
 	}
@@ -186,7 +186,7 @@ func (in *reader) found(checked *Call, text string, c *extract.Call) {
 }
 
 // check checks arguments as they were written.
-func (in *reader) check(c *Call, t *Tool, args []byte) {
+func (in *reader) check(c *Call, t *Tool, args string) {
 	in.work.Read(len(args))
 	c.judge(t, t.schema.Read(in.work, args))
 }
@@ -207,7 +207,7 @@ func (in *reader) unquote(c *Call, t *Tool, mode policy.Repairs, offset int) {
 	if c.Good() || c.Arguments == nil || !in.settings.unquotes(mode) {
 		return
 	}
-	check := func(args []byte) schema.Reading { return t.schema.Read(in.work, args) }
+	check := func(args []byte) schema.Reading { return t.schema.Read(in.work, string(args)) }
 	if read, ok := unquote(c.Arguments, c.Issues, check); ok {
 		own := extract.Repair{Kind: extract.QuotedObject, Offset: offset}
 		c.Repairs = kept(mode, insert(c.Repairs, own))
@@ -222,7 +222,7 @@ func (c *Call) unknown(s *Set, name string) {
 
 func (c *Call) refuse(repairs []extract.Repair) {
 	if refused := repairedIssues(repairs); len(refused) > 0 {
-		c.Class = fault.ToolValidation
+		c.Class, c.Checked = fault.ToolValidation, nil
 		c.Issues = fault.SortIssues(append(c.Issues, refused...))
 	}
 }

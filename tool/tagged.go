@@ -22,7 +22,7 @@ func (in *reader) typed(t *Tool, c *extract.Call) (args []byte, repairs []extrac
 	if at < 0 || canon.Unmarshal(c.Arguments, &all) != nil {
 		return c.Arguments, c.Repairs
 	}
-	asText := t.schema.Read(in.work, c.Arguments).Issues
+	asText := t.schema.Read(in.work, string(c.Arguments)).Issues
 	values, took := maps.Clone(all), map[string][]extract.Repair{}
 	for _, name := range canon.Keys(all) {
 		if ruleAt(asText, name) != "" {
@@ -30,7 +30,7 @@ func (in *reader) typed(t *Tool, c *extract.Call) (args []byte, repairs []extrac
 			values[name], took[name] = literal(all[name], in.settings.options())
 		}
 	}
-	asValues := t.schema.Read(in.work, values.json()).Issues
+	asValues := t.schema.Read(in.work, string(values.json())).Issues
 	repairs = c.Repairs
 	for _, name := range canon.Keys(took) {
 		if ruleAt(asText, name) != "type" && ruleAt(asValues, name) != "" {

@@ -26,7 +26,7 @@ func (in *reader) unwrap(c *Call, t *Tool, found *extract.Call) {
 	}
 	own := extract.Repair{Kind: extract.WrappedArguments, Offset: found.Offset}
 	c.Repairs = kept(lenient, insert(found.Repairs, own))
-	in.check(c, t, inner)
+	in.check(c, t, string(inner))
 }
 
 // unwrapped is the value of the single member of args if it holds all arguments, else nil.

@@ -108,11 +108,7 @@ func (v *values) read(r message.Reply, on Offer, settings tool.Settings) *machin
 		for n := range found.Calls {
 			c := &found.Calls[n]
 			read.Calls = append(read.Calls, call(&on, c, settings))
-			if c.Good() {
-				v.calls = append(v.calls, c.Checked)
-			} else {
-				v.calls = append(v.calls, nil)
-			}
+			v.calls = append(v.calls, c.Checked)
 		}
 	}
 	if len(read.Calls) > 0 || read.CallsOver > 0 || on.CallsOnly {
@@ -136,20 +132,20 @@ func call(on *Offer, c *tool.Call, settings tool.Settings) machine.Call {
 	if c.Class == fault.UnknownTool {
 		name = c.Name
 	}
-	t, ok := on.Tools.Get(c.Tool)
-	var identity []byte
-	if c.Good() {
+	t, _ := on.Tools.Get(c.Tool) // a good call has one
+	good, identity := c.Good(), []byte(nil)
+	if good {
 		identity = settings.IdentityOf(c.Tool, c.Arguments)
 	}
 	return machine.Call{
 		Identity: identity,
 		ID:       c.ID, Tool: name, Arguments: c.Arguments, Raw: c.Raw, Class: c.Class, Issues: c.Issues,
 		Repairs:       c.Repairs,
-		Repeatable:    ok && c.Good() && t.Repeatable(),
-		Exceeds:       c.Good() && settings.Exceeds(c.Tool, c.Arguments),
-		NeedsApproval: ok && c.Good() && t.NeedsApproval(c.Arguments),
-		Answers:       ok && c.Good() && t.Answers() && on.Output == nil,
-		ReadOnly:      ok && c.Good() && t.Declared() == tool.DeclaredReadOnly,
+		Repeatable:    good && t.Repeatable(),
+		Exceeds:       good && settings.Exceeds(c.Tool, c.Arguments),
+		NeedsApproval: good && t.NeedsApproval(c.Arguments),
+		Answers:       good && t.Answers() && on.Output == nil,
+		ReadOnly:      good && t.Declared() == tool.DeclaredReadOnly,
 	}
 }
 
