@@ -199,7 +199,7 @@ func (v value) rounds(bits int) bool {
 		exact = 6
 	}
 	text := v.text()
-	return len(text) > exact+1 || strings.IndexByte(text, 'e') >= 0 || strings.IndexByte(text, 'E') >= 0
+	return len(text) > exact+1 || strings.ContainsAny(text, "eE")
 }
 
 // decode lets a type read a value by itself. For common types it calls at once what the library would call in
@@ -330,7 +330,7 @@ func (f *collector) readInteger(v value, at *spot, to reflect.Value) bool {
 	if at.class == classUint {
 		n, err := strconv.ParseUint(text, 10, bits)
 		if to.SetUint(n); err != nil {
-			return f.decline(v, "maximum", "at most "+strconv.FormatUint(1<<bits-1, 10))
+			return f.decline(v, "maximum", "at most "+strconv.FormatUint(n, 10))
 		}
 		return true
 	}

@@ -151,14 +151,7 @@ type collector struct {
 }
 
 // fail notes that the value fails a keyword.
-func (f *collector) fail(rule string) { f.failAt(f.v, rule) }
-
-// failAt notes that the value, or a child of it, fails a keyword.
-func (f *collector) failAt(v value, rule string) {
-	if !f.tellsEnough() && f.spend(1) {
-		f.refuse(f.n, v, rule)
-	}
-}
+func (f *collector) fail(rule string) { f.report(&failure{at: f.n, value: f.v, rule: rule}) }
 
 // report notes a failure that has more to say.
 func (f *collector) report(x *failure) {
@@ -214,14 +207,11 @@ func (e *evaluation) evaluate(n *node, v value, s *scope, to *variable) (fits bo
 	if s != nil {
 		f.scope = e.enter(s, n.home)
 	}
-	switch {
-	case n.types != 0 && n.types&v.kind == 0:
-		f.fail("type")
+	if rule := f.excludes(n); rule != "" {
+		f.fail(rule)
 		return false, nil
-	case n.values != nil && !f.isListed(n):
-		f.fail(n.listing)
-		return false, nil
-	case n.format != nil && v.kind == kindString && n.format.Validate(v.text()) != nil:
+	}
+	if n.format != nil && v.kind == kindString && n.format.Validate(v.text()) != nil {
 		f.fail("format")
 	}
 	if e.tracks && v.count > 0 && e.spend(int(v.count)/patternSteps) {
@@ -296,7 +286,7 @@ func (f *collector) alternatives(rule string, list []*node, tag *tag) {
 	if tag != nil && f.v.kind == kindObject && f.byTag(rule, tag) {
 		return
 	}
-	if only := f.forItsKind(list); only != nil {
+	if only, isSo := f.forItsKind(list); isSo {
 		f.ofOne(rule, list, only)
 		return
 	}
@@ -315,20 +305,20 @@ func (f *collector) alternatives(rule string, list []*node, tag *tag) {
 			ends = append(ends, len(f.failures)-from)
 		}
 	}
-	switch {
-	case fitting == 0 && !weighs:
-		f.failed = true
+	if fitting > 0 {
+		f.failures = f.failures[:from]
+	}
+	if fitting == 1 || fitting > 1 && rule == "anyOf" {
+		return
+	}
+	switch f.failed = true; {
+	case fitting > 1:
+		f.fail(rule)
+	case !weighs:
 		f.report(f.noneOf(rule, len(list)))
-	case fitting == 0:
-		f.failed = true
+	default:
 		f.weighs(len(f.failures) - from)
 		f.reduce(rule, list, from, ends)
-	case fitting > 1 && rule == "oneOf":
-		f.failed = true
-		f.failures = f.failures[:from]
-		f.fail(rule)
-	default:
-		f.failures = f.failures[:from]
 	}
 }
 
@@ -348,12 +338,7 @@ func (f *collector) unevaluated(rule *node) {
 }
 
 func (f *collector) describes(around []*node, child value) bool {
-	for _, n := range around {
-		if !f.spend(1) || n.describes(child, f.Budget) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(around, func(n *node) bool { return !f.spend(1) || n.describes(child, f.Budget) })
 }
 
 // describes reports whether a schema has a schema for a member or an item.

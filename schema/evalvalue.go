@@ -56,7 +56,7 @@ func (f *collector) member(m value) (described bool) {
 	switch {
 	case described:
 	case n.closed:
-		f.failAt(m, "additionalProperties")
+		f.report(&failure{at: n, value: m, rule: "additionalProperties"})
 	case n.rest != nil:
 		f.within(n.rest, m)
 	case f.to != nil:
@@ -199,13 +199,10 @@ func (f *collector) number() {
 	}
 }
 
-// isListed reports whether the value is one of those that a schema lists. An object or array is only written
-// out where one is among them.
+// isListed reports whether the value is one of those that a schema lists. It is only written out where one of
+// its kind is among them.
 func (f *collector) isListed(n *node) bool {
-	if f.v.kind&(kindObject|kindArray)&^n.listed != 0 {
-		return false
-	}
-	return f.spend(f.v.size()) && n.values.has(f.v.key())
+	return f.v.kind&n.listed != 0 && f.spend(f.v.size()) && n.values.has(f.v.key())
 }
 
 // itemsDiffer reports whether no two items are equal.
@@ -221,13 +218,14 @@ type key struct {
 
 // key is the key of a value of a document.
 func (v value) key() key {
+	k := key{v.kind, v.text()}
 	switch v.kind {
-	case kindString:
-		return key{kindString, v.text()}
 	case kindInteger, kindNumber:
-		return key{kindNumber, plainNumber(v.text())}
+		k.text = plainNumber(k.text)
+	case kindObject, kindArray:
+		k.text = string(canon.Decimals(v.canonical()))
 	}
-	return key{v.kind, string(canon.Decimals(v.canonical()))}
+	return k
 }
 
 // compare puts keys in an order.
@@ -242,6 +240,9 @@ func (k key) compare(o key) int {
 type keys []key
 
 func (k keys) has(one key) bool {
+	if len(k) < 8 {
+		return slices.Contains(k, one)
+	}
 	_, found := slices.BinarySearchFunc(k, one, key.compare)
 	return found
 }

@@ -76,13 +76,11 @@ func (f *failure) says() string {
 		return wants
 	case f.rule == "unevaluatedProperties":
 		return n.describedMembers(f.value.name())
-	case f.rule == "additionalProperties":
-		return n.expects(f.rule, func() string {
-			return notAllowed(n.names, nameOf, n.raw["patternProperties"])
-		})
 	}
 	return n.expects(f.rule, func() string {
 		switch f.rule {
+		case "additionalProperties":
+			return notAllowed(n.names, nameOf, n.raw["patternProperties"])
 		case "type":
 			return n.describe()
 		case "contains", "minContains", "maxContains":

@@ -66,6 +66,7 @@ type node struct {
 	up       *node          // the schema that has this one as a branch or as its unevaluated… keyword
 	under    string         // the keyword it is the value of
 	expected sync.Map       // phrases, by rule or by missing member
+	orOthers sync.Map       // as an alternative, the joined failures, by wrongBy
 	home     *resource
 }
 

@@ -40,13 +40,11 @@ func (t *Typed[T]) Schema() *Schema { return t.schema }
 // With issues the value is the zero value. Strings share memory in pieces of up to 4 KiB, so that one that is
 // kept keeps no more than that.
 func (t *Typed[T]) Decode(doc []byte) (T, []fault.Issue) {
-	var v, zero T
-	e := t.schema.evaluation(nil)
-	defer e.free()
-	if issues := t.schema.check(e, doc, &v); len(issues) > 0 {
-		return zero, issues
+	value, issues := t.schema.Decode(doc)
+	if issues != nil {
+		return *new(T), issues
 	}
-	return v, nil
+	return *value.(*T), nil
 }
 
 // goType is what a schema knows of the Go type that it was made of.

@@ -36,10 +36,8 @@ func (f *collector) reduce(rule string, of []*node, from int, ends []int) {
 		return // all that is told is that the budget is spent
 	}
 	isNone := func(b branch) bool { return len(b.all) == 1 && b.all[0].rule == "false" && b.all[0].isOf(f.v) }
-	if slices.ContainsFunc(branches, isNone) {
-		if some := slices.DeleteFunc(slices.Clone(branches), isNone); len(some) > 0 {
-			branches = some
-		}
+	if some := slices.DeleteFunc(slices.Clone(branches), isNone); len(some) > 0 {
+		branches = some
 	}
 	if isJoined(branches, f.v) {
 		for n, b := range branches {
@@ -69,44 +67,70 @@ func (f *collector) reduce(rule string, of []*node, from int, ends []int) {
 }
 
 // forItsKind is the alternative that is for the value, where all others are for other kinds or constants; nil
-// where there are more or none.
-func (f *collector) forItsKind(list []*node) (only *node) {
+// where all are. isSo is false where more are for it.
+func (f *collector) forItsKind(list []*node) (only *node, isSo bool) {
 	for _, n := range list {
 		switch {
-		case f.foreign(n) != "":
+		case isForeign(f.excludes(n)):
 		case only != nil:
-			return nil
+			return nil, false
 		default:
 			only = n
 		}
 	}
-	return only
+	return only, true
 }
 
-// ofOne applies the one alternative that is for the value. What is wrong within the value is the
-// answer as it is, so that it is not compared again at each level of a deep document.
+// ofOne applies the one alternative that is for the value, if there is one. What is wrong within the value, and
+// several things that are wrong with it, are the answer as they are.
 func (f *collector) ofOne(rule string, list []*node, only *node) {
 	from := len(f.failures)
-	if f.ask(only) {
+	if only == nil {
+		f.failures = append(f.failures, failure{value: f.v})
+	} else if f.ask(only) {
 		return
 	}
 	f.failed = true
 	if slices.ContainsFunc(f.failures[from:], func(x failure) bool { return !x.isOf(f.v) }) {
 		return
 	}
-	var one [1]failure
-	var few [8]int
-	own, ends := append(one[:0], f.failures[from:]...), few[:0]
-	f.failures = f.failures[:from]
-	for _, n := range list {
-		if n == only {
-			f.failures = append(f.failures, own...)
-		} else {
-			f.refuse(n, f.v, f.foreign(n))
-		}
-		ends = append(ends, len(f.failures)-from)
+	own := inOrder(f.failures[from:])
+	if f.failures = f.failures[:from+len(own)]; len(own) == 1 {
+		own[0] = f.orOthers(rule, list, only, own[0])
+		own[0].value = f.v
 	}
-	f.reduce(rule, list, from, ends)
+}
+
+// orOthers joins what is wrong by the one alternative that is for the value with what the others want. Where
+// only the keyword counts, it is made once.
+func (f *collector) orOthers(rule string, list []*node, only *node, own failure) failure {
+	f.spend(len(list))
+	at, key := cmp.Or(only, list[0]), wrongBy{own.at, own.rule, f.v.kind}
+	isPlain := own.said == "" && own.joined == nil && own.rule != "unevaluatedProperties" // which tells the name
+	if known, isKnown := at.orOthers.Load(key); isKnown && isPlain {
+		return *known.(*failure)
+	}
+	all := make([]failure, 0, len(list))
+	for _, n := range list {
+		if n != only {
+			all = append(all, failure{at: n, rule: f.excludes(n)})
+		} else if own.rule != "false" || len(list) == 1 {
+			all = append(all, own)
+		}
+	}
+	one := joined(rule, all)
+	if isPlain {
+		one.said, one.joined, one.value = one.expected(), all[:0:0], value{}
+		at.orOthers.Store(key, &one)
+	}
+	return one
+}
+
+// wrongBy is a keyword that a value of a kind fails.
+type wrongBy struct {
+	*node
+	rule string
+	kind kind
 }
 
 // noneOf says no more than that a value fits none of so many alternatives.
@@ -136,20 +160,17 @@ func isJoined(branches []branch, v value) bool {
 
 // joined is one failure of several at one place, which refuse the alternatives of a rule.
 func joined(rule string, all []failure) failure {
-	var few [4]string
-	rules := few[:0]
-	one := failure{at: all[0].at, value: all[0].value, lacks: all[0].lacks, rule: all[0].rule, joined: all}
+	var rules []string
 	for _, f := range all {
 		rules = appendNew(rules, f.rule)
 	}
+	if len(rules) > 1 {
+		rules = slices.DeleteFunc(rules, isForeign)
+	}
 	if len(rules) == 1 {
-		return one
+		rule = rules[0]
 	}
-	one.rule = rule
-	if telling := slices.DeleteFunc(rules, isForeign); len(telling) == 1 {
-		one.rule = telling[0]
-	}
-	return one
+	return failure{at: all[0].at, value: all[0].value, rule: rule, joined: all}
 }
 
 func appendNew(list []string, s string) []string {
@@ -159,14 +180,13 @@ func appendNew(list []string, s string) []string {
 	return append(list, s)
 }
 
-// foreign is the keyword that makes an alternative one for another kind of value, or for another constant;
-// empty where it may be for the value.
-func (f *collector) foreign(n *node) string {
+// excludes is the keyword by which a schema is for other kinds or values; empty where it may be for the value.
+func (f *collector) excludes(n *node) string {
 	switch {
 	case n.types != 0 && n.types&f.v.kind == 0:
 		return "type"
-	case n.listing == "const" && !f.isListed(n):
-		return "const"
+	case n.values != nil && !f.isListed(n):
+		return n.listing
 	}
 	return ""
 }
@@ -178,10 +198,10 @@ func isForeign(rule string) bool { return rule == "type" || rule == "const" }
 type branch struct {
 	of        *node
 	all       []failure
-	right     int  // how many lie right at the value, which tells whether the alternative was meant
-	constants int  // how many of these are wrong constants: a tag tells which alternative was meant
-	depth     int  // of the deepest
-	hasShape  bool // the value has the members that the alternative is known by, and is not wrong as a whole
+	right     int // how many lie right at the value, which tells whether the alternative was meant
+	constants int // how many of these are wrong constants: a tag tells which alternative was meant
+	depth     int // of the deepest
+	shaped    int // 1 if the value has the members that the alternative is known by, and is not wrong as a whole
 	// strange is how much of an object says that another alternative is meant: members that this one does not
 	// know and another one does, and wrong constants in members that others know too. A constant weighs more.
 	strange int
@@ -194,7 +214,7 @@ func near(branches []branch, v value) (near []branch) {
 		if len(b.all) == 1 && b.all[0].isOf(v) && b.all[0].isForeign() {
 			continue
 		}
-		b.hasShape = true
+		b.shaped = 1
 		for _, f := range b.all {
 			depth := f.depth(v)
 			b.depth = max(b.depth, depth)
@@ -205,7 +225,9 @@ func near(branches []branch, v value) (near []branch) {
 			if f.isConstant() {
 				b.constants++
 			}
-			b.hasShape = b.hasShape && depth > 0 && !slices.Contains(shape, f.rule)
+			if depth == 0 || slices.Contains(shape, f.rule) {
+				b.shaped = 0
+			}
 		}
 		near = append(near, b)
 	}
@@ -277,28 +299,19 @@ func nearest(of []branch) (best branch, settled bool) {
 		if b.right == 0 {
 			fitting++
 		}
-		if b.hasShape {
-			shaped++
-		}
+		shaped += b.shaped
 	}
 	best = slices.MinFunc(of, func(a, b branch) int {
 		return cmp.Or(
 			cmp.Compare(a.constants, b.constants),
 			cmp.Compare(a.right, b.right),
-			cmp.Compare(lacksShape(a), lacksShape(b)),
+			cmp.Compare(b.shaped, a.shaped),
 			cmp.Compare(len(a.all), len(b.all)),
 			cmp.Compare(b.depth, a.depth),
 		)
 	})
-	alone := fitting == 1 && best.right == 0 || shaped == 1 && best.hasShape
+	alone := fitting == 1 && best.right == 0 || shaped == 1 && best.shaped == 1
 	return best, alone || best.isCommon(of)
-}
-
-func lacksShape(b branch) int {
-	if b.hasShape {
-		return 0
-	}
-	return 1
 }
 
 // isCommon reports whether all that is wrong by a branch is wrong by each.

@@ -146,11 +146,11 @@ func (v value) sent(rule string) string {
 
 // size is the work of comparing a value.
 func (v value) size() int {
-	if size := int(v.end - v.start); v.count == 0 {
+	size := int(v.end - v.start)
+	if v.count == 0 {
 		return size / patternSteps
-	} else {
-		return size / 4 // its children are sorted and written
 	}
+	return size / 4 // its children are sorted and written
 }
 
 // children yields the members or items.
