@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"time"
 
@@ -72,34 +71,14 @@ func (c *compact) one(e *env, p place, key []byte) error {
 func (e *env) storeOf(p place) (store inbox.Store, session string, err error) {
 	if store, session = journal.Dir(filepath.Dir(p.path)), p.session; session != "" {
 		store, err = e.database(p.path, toWrite)
-	} else if session, err = e.sessionOf(p.path); err == nil {
-		if want := journal.FileName(session); want != filepath.Base(p.path) {
-			err = fmt.Errorf("it is the journal of session %q, whose file is called %s: give it that name",
-				session, want)
-		}
+	} else if h, unread := e.headerOf(p); unread != nil {
+		err = unread
+	} else if session = h.Session; journal.FileName(session) != filepath.Base(p.path) {
+		err = fmt.Errorf("it is the journal of session %q, whose file is called %s: give it that name", session,
+			journal.FileName(session))
 	}
 	if err == nil {
 		store, err = e.sealing(store)
 	}
 	return store, session, err
-}
-
-// sessionOf returns the session's id by the header of a journal.
-func (e *env) sessionOf(name string) (string, error) {
-	f, err := e.open(place{path: name})
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	rec, err := journal.NewReader(f).Next()
-	if err == io.EOF {
-		return "", errors.New("it is empty; there is nothing to compact")
-	}
-	if err != nil {
-		return "", err
-	}
-	if rec.Header == nil {
-		return "", errors.New("its first record is no header")
-	}
-	return rec.Header.Session, nil
 }

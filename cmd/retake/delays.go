@@ -44,10 +44,10 @@ absent without -seed. Milliseconds are exact decimals.`,
 type delays struct {
 	jsonAnswer
 	policyFlag
-	Code     string   `flag:"code CODE" help:"what failed: a CODE such as llm-rate-limit or RATE_LIMITED, or a class"`
-	Tool     string   `flag:"tool NAME" help:"the tool of this NAME and its layer of the file"`
-	Seed     string   `flag:"seed S" help:"draw the jitter from the seed S; without it, show the waits before jitter"`
-	Attempts attempts `flag:"attempts N" help:"as if the policy allowed N attempts"`
+	Code     string `flag:"code CODE" help:"what failed: a CODE such as llm-rate-limit or RATE_LIMITED, or a class"`
+	Tool     string `flag:"tool NAME" help:"the tool of this NAME and its layer of the file"`
+	Seed     string `flag:"seed S" help:"draw the jitter from the seed S; without it, show the waits before jitter"`
+	Attempts count  `flag:"attempts N" help:"as if the policy allowed N attempts"`
 }
 
 // schedule is the answer as JSON.
@@ -131,16 +131,16 @@ func (d *delays) class(p policy.RetryPolicy) (fault.Class, error) {
 		"give one such as rate_limit, llm-timeout or NETWORK_ERROR", d.Code)
 }
 
+// maxDelays is the most waits that are shown.
+const maxDelays = 10_000
+
 func (d *delays) rows(p policy.RetryPolicy, class fault.Class, plane fault.Plane) ([]delay, error) {
-	attempts := p.MaxAttempts
+	attempts := cmp.Or(int(d.Attempts), p.MaxAttempts)
 	switch {
-	case d.Attempts > 0:
-		attempts = int(d.Attempts)
 	case attempts == policy.Unlimited:
 		return nil, misused("-attempts is missing: the policy's attempts are unlimited: say how many to show")
 	case attempts > maxDelays+1:
-		return nil, misused("-attempts is missing: the policy has %d attempts, and at most %d can be shown",
-			attempts, maxDelays+1)
+		return nil, misused("-attempts: %d attempts are too many: at most %d can be shown", attempts, maxDelays+1)
 	}
 	number := 1 // as loop.Do numbers the lines of the two planes
 	if plane == fault.Transport {

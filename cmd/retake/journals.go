@@ -51,17 +51,29 @@ func (e *env) outermost(all []place) []place {
 
 // isAgent reports whether a journal is that of an agent in another run. What cannot be read is told later.
 func (e *env) isAgent(p place) bool {
-	in, err := e.open(p)
+	h, err := e.headerOf(p)
 	if err != nil {
 		return false
 	}
-	defer func() { _ = in.Close() }() // it was only read
-	rec, err := journal.NewReader(in).Next()
-	if err != nil || rec.Header == nil {
-		return false
-	}
-	_, is := machine.Outer(rec.Header.Session, rec.Header.Config.Seed)
+	_, is := machine.Outer(h.Session, h.Config.Seed)
 	return is
+}
+
+// headerOf returns the header that a journal begins with.
+func (e *env) headerOf(p place) (*journal.Header, error) {
+	in, err := e.open(p)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	rec, err := journal.NewReader(in).Next()
+	switch {
+	case err == io.EOF:
+		return nil, errors.New("it is empty")
+	case err == nil && rec.Header == nil:
+		return nil, errors.New("its first record is no header")
+	}
+	return rec.Header, err
 }
 
 // readKey reads the file of a secret key, without the line feed at its end.

@@ -37,28 +37,15 @@ func (s *httpStatus) Set(text string) error {
 	return nil
 }
 
-// attempts is the value of -attempts.
-type attempts int
-
-// Set reads a number of attempts.
-func (a *attempts) Set(text string) error { return countInto(a, text, maxDelays+1) }
-
-// maxDelays is the most waits that are shown.
-const maxDelays = 10_000
-
 // count is the value of a flag that counts.
 type count int
 
-// Set reads a count.
-func (c *count) Set(text string) error { return countInto(c, text, math.MaxInt32) }
-
-// countInto reads a whole number of at least 1.
-func countInto[N ~int](to *N, text string, limit int) error {
+// Set reads a whole number of at least 1.
+func (c *count) Set(text string) error {
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > limit {
-		return fmt.Errorf("give a whole number from 1 to %d", limit)
+	if *c = count(n); err != nil || n < 1 || n > math.MaxInt32 {
+		return fmt.Errorf("give a whole number from 1 to %d", math.MaxInt32)
 	}
-	*to = N(n)
 	return nil
 }
 
