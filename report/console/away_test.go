@@ -64,8 +64,19 @@ func TestWhatCameWhileAListWasNotLiveInABrowser(t *testing.T) {
 	tab.Click("#live button")
 	tab.Until(`document.getElementById("moved").innerText.includes("1 row belongs elsewhere now")`)
 	tab.Until(`document.getElementById("s0-b").innerText.includes("failed")`)
+	assert.Equal(t, "Sessions 2", tab.Text(`document.querySelector("nav a").innerText`))
 	tab.Text(`document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "r", bubbles: true}))`)
 	tab.Until(`document.querySelectorAll("#list tr[id]").length === 2 && document.getElementById("moved").hidden`)
+}
+
+// A page on which nothing waited does not go on saying so beside a new question.
+func TestAFirstQuestionInABrowser(t *testing.T) {
+	dir := t.TempDir()
+	tab, at := unlocked(t, dir, nothing)
+	tab.Go(at+"/inbox", `document.querySelector("main").innerText.includes("Nothing waits for a person.")`)
+	put(t, dir, "order-7.jsonl", asked(t, "order-7", acme, time.Hour, pay(always)))
+	tab.Until(`document.getElementById("moved").innerText.includes("1 new question")`)
+	assert.NotContains(t, tab.Text(`document.querySelector("main").innerText`), "Nothing waits")
 }
 
 // A page that is open says that its store cannot be read, and goes on by itself once it can.

@@ -57,6 +57,7 @@
     if (!moved) return;
     const fresh = Object.keys(there).filter(id => !known.has(id)).length;
     moved.hidden = !fresh;
+    if (fresh) by("none")?.remove();
     moved.firstElementChild.textContent = fresh + (fresh === 1 ? " new question" : " new questions");
   };
 
@@ -78,6 +79,7 @@
     ahead = said.now - heard;
     document.title = said.title;
     ask(said.asking);
+    if (said.all) by("all").textContent = said.all;
     const counts = document.querySelectorAll(".chips b");
     (said.counts ?? []).forEach((n, at) => { if (counts[at]) counts[at].textContent = n; });
     for (const [key, html] of Object.entries(said.rows ?? {})) {

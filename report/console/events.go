@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
 )
 
@@ -27,10 +28,12 @@ type change struct {
 	// Counts are the numbers of the filters, in their order.
 	Counts []string `json:"counts,omitempty"`
 	// Order are the keys of the rows that the page would have now, if they are others than were told last.
-	Order  []string `json:"order"`
-	Title  string   `json:"title"`
-	Asking int      `json:"asking"`
-	Now    int64    `json:"now"`
+	Order []string `json:"order"`
+	// All is the number of sessions.
+	All    string `json:"all"`
+	Title  string `json:"title"`
+	Asking int    `json:"asking"`
+	Now    int64  `json:"now"`
 }
 
 // events streams what changes in a list, or that a session has changed.
@@ -126,7 +129,7 @@ func (c *Console) listChanges(ctx context.Context, f filter) func(now time.Time)
 		}
 		fd := c.find(ctx, f, now)
 		said := change{Rows: map[string]string{}, Asking: questions(fd.all), Now: now.UnixMilli()}
-		said.Title = titled(said.Asking, "retake")
+		said.Title, said.All = titled(said.Asking, "retake"), several.Grouped(len(fd.all))
 		keys := make([]string, len(fd.shown))
 		for n, r := range fd.shown {
 			keys[n] = r.Key

@@ -151,7 +151,7 @@ func TestEachPageCountsQuestionsAndLeadsToTheOthers(t *testing.T) {
 	for _, path := range []string{"./", "inbox", "limits"} {
 		page := body(t, ask(t, c, "GET", path))
 		assert.Contains(t, page, `<a href="`+path+`" aria-current="page">`)
-		assert.Contains(t, page, `Sessions <b>1</b></a>`, path)
+		assert.Contains(t, page, `Sessions <b id="all">1</b></a>`, path)
 		assert.Contains(t, page, `Inbox <b id="asking">2</b></a>`, path)
 		assert.Contains(t, page, `>Limits</a>`, path)
 	}
