@@ -62,8 +62,8 @@ func (r *received) stopReason() string { return r.message.Text("stop_reason") }
 // container is the id of the container in which the API runs code; empty if there is none.
 func (r *received) container() string { return r.message.Object("container").Text("id") }
 
-// model returns the model that answered. At the beginning of a stream it is not known whether another one will
-// take over.
+// model returns the model that answered. At the beginning of a stream it is not known whether another one
+// will take over.
 func (r *received) model() string {
 	for _, b := range slices.Backward(r.content) {
 		if b.Text("type") == "fallback" {
