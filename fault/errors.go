@@ -24,6 +24,9 @@ func (e *ToolValidationError) Error() string {
 	if len(e.Issues) == 1 && e.Issues[0].Rule == RuleUnknownTool { // nothing is wrong with its arguments
 		return fmt.Sprintf("no tool %q: %s", e.Tool, e.Issues[0].Says())
 	}
+	if len(e.Issues) == 1 && e.Issues[0].Rule == RuleToolChoice {
+		return fmt.Sprintf("call of tool %q: %s", e.Tool, e.Issues[0].Says())
+	}
 	return fmt.Sprintf("arguments of tool %q: %s", e.Tool, joinIssues(e.Issues))
 }
 

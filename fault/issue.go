@@ -63,6 +63,7 @@ const (
 	RuleReducer      = "reducer"
 	RuleMaxSuccesses = "max_successes"
 	RuleEqualCall    = "equal_call"
+	RuleToolChoice   = "tool_choice"
 )
 
 // Issue is one thing wrong with one place of a proposal. It is comparable, and safe to show to a model: it

@@ -43,6 +43,8 @@ const refusedReply = "your reply declined the request, or a content filter stopp
 
 const withoutTools = "Answer without a tool call."
 
+const asExpected = "Reply with what is expected."
+
 var wordings = []wording{
 	{
 		class:       fault.ToolValidation,
@@ -108,6 +110,14 @@ var wordings = []wording{
 		answerWrong: "your reply has a tool call in it that names no tool that exists, so nothing was run " +
 			"for this call",
 		answerDo: existing,
+	},
+	{
+		class:       fault.UnknownTool,
+		rule:        fault.RuleToolChoice,
+		toolWrong:   "your call of % was not asked for, and the tool was not run",
+		toolDo:      asExpected,
+		answerWrong: "your reply has a tool call in it that was not asked for, so nothing was run for this call",
+		answerDo:    asExpected,
 	},
 	{
 		class:     fault.UnknownTool,

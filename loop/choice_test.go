@@ -1,6 +1,7 @@
 package loop_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -11,6 +12,7 @@ import (
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/schema"
+	"github.com/retake-go/retake/tool"
 )
 
 func TestACallIsForcedUntilOneHasEnded(t *testing.T) {
@@ -30,6 +32,58 @@ func TestACallIsForcedUntilOneHasEnded(t *testing.T) {
 			assert.Equal(t, []string{"END"}, r.Stop)
 		}
 		assert.Equal(t, want, got, choice)
+	}
+}
+
+// A provider may not heed the choice.
+func TestAReplyIsHeldToTheChoice(t *testing.T) {
+	book := looptest.Call(call("book_room", fixture.Lisbon))
+	inText := `{"name": "book_room", "arguments": ` + fixture.Lisbon + `}`
+	const check = "Automatic check, not a message from the user: "
+	for name, c := range map[string]struct {
+		choice message.ToolChoice
+		turns  []looptest.Turn
+		ran    int
+		// told is what the model is told of its first reply, and text the answer of the run.
+		told, text string
+	}{
+		"a call is not run under no tool": {message.NoTool, []looptest.Turn{book, looptest.Say("Done.")}, 0,
+			check + "your call of book_room was not asked for, and the tool was not run (attempt 1 of 3).\n" +
+				"- expected no tool call\nReply with what is expected.", "Done."},
+		"a call of an unknown tool, too": {message.NoTool, []looptest.Turn{looptest.Call(call("book", "{}")), looptest.Say("Done.")}, 0,
+			check + "your call of book was not asked for, and the tool was not run (attempt 1 of 3).\n" +
+				"- expected no tool call\nReply with what is expected.", "Done."},
+		"a call in a text is the answer under no tool": {message.NoTool, []looptest.Turn{looptest.Say(inText)}, 0, "", inText},
+		"another tool is not run": {"cancel_room", []looptest.Turn{book, looptest.Call(call("cancel_room", "{}")), looptest.Say("Done.")}, 0,
+			check + "your call of book_room was not asked for, and the tool was not run (attempt 1 of 3).\n" +
+				"- expected a call of cancel_room\nReply with what is expected.", "Done."},
+		"an answer before any call": {message.AnyTool, []looptest.Turn{looptest.Say("Booked."), book, looptest.Say("Done.")}, 1,
+			check + "your reply has no tool call in it that can be read (attempt 1 of 3).\n" +
+				"Reply with a call of one of the tools that exist, by its exact name and with all its arguments.", "Done."},
+		"an answer before the call": {"book_room", []looptest.Turn{looptest.Say("Booked."), book, looptest.Say("Done.")}, 1,
+			check + "your reply has no tool call in it that can be read (attempt 1 of 3).\n" +
+				"Call book_room with all arguments.", "Done."},
+		"any tool after the call": {"book_room", []looptest.Turn{book, book, looptest.Say("Done.")}, 2, "", "Done."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ran := 0
+			tools, err := tool.NewSet(
+				tool.New("book_room", "Books.", func(ctx context.Context, b booking) (receipt, error) {
+					ran++
+					return booked(ctx, b)
+				}),
+				tool.New("cancel_room", "Cancels.", func(context.Context, struct{}) (string, error) { return "Cancelled.", nil }))
+			require.NoError(t, err)
+			result, err := fixture.Run(t.Context(), looptest.NewModel(c.turns...), newSession(t), loop.Input{Prompt: "Book."},
+				loop.Config{Tools: tools, ToolChoice: c.choice})
+			require.NoError(t, err)
+			assert.Equal(t, c.ran, ran)
+			assert.Equal(t, c.text, result.Text)
+			if c.told != "" {
+				require.Greater(t, len(result.Transcript), 2)
+				assert.Equal(t, c.told, result.Transcript[2].Text)
+			}
+		})
 	}
 }
 

@@ -39,7 +39,8 @@ type Config struct {
 	CallsOnly bool
 	// ToolChoice makes the model call a tool, any tool ([message.AnyTool]) or no tool ([message.NoTool]);
 	// empty leaves the choice to the model. Calls are required until one has ended, even if it failed, and
-	// with CallsOnly always. It needs tools, and a provider that supports it.
+	// with CallsOnly always. It needs tools, and a provider that supports it. A call that it does not allow
+	// is not run, and an answer in place of a required call is not taken: both are failed attempts.
 	ToolChoice message.ToolChoice
 	// Stop are the stop sequences of the model. The reply ends before them. UTF-8; none may be empty.
 	Stop []string

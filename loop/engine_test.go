@@ -54,7 +54,7 @@ func TestAnEngineOfItsOwnComesToTheSame(t *testing.T) {
 	}
 	settings, on := engine.Settings(st.Policy), engine.Offer{Tools: tools}
 	step(machine.Event{Kind: machine.Started, Messages: []message.Message{{Role: message.User, Text: "Hello."}}})
-	asked := step(machine.Event{Kind: machine.Replied, Reply: engine.Read(call.Reply, on, settings)}).Tools[0]
+	asked := step(machine.Event{Kind: machine.Replied, Reply: engine.Read(call.Reply, on, "", settings)}).Tools[0]
 	echo, _ := tools.Get("echo")
 	out := echo.Invoke(t.Context(), asked.Arguments)
 	reduced := func(ev machine.Event, emitted []session.Event) machine.Event {
@@ -64,7 +64,7 @@ func TestAnEngineOfItsOwnComesToTheSame(t *testing.T) {
 		return ev
 	}
 	step(reduced(machine.Event{Kind: machine.ToolEnded, Tool: engine.EndOf(nil, asked, out)}, out.Events))
-	stop := step(reduced(machine.Event{Kind: machine.Replied, Reply: engine.Read(looptest.Say("Done.").Reply, on, settings)}, nil))
+	stop := step(reduced(machine.Event{Kind: machine.Replied, Reply: engine.Read(looptest.Say("Done.").Reply, on, "", settings)}, nil))
 
 	got, err := loop.ResultOf(engine.End{State: st}, nil)
 	require.NoError(t, err)
@@ -94,7 +94,7 @@ func TestPartsForEnginesSayWhatIsWrong(t *testing.T) {
 
 // A reply is read as a runner reads it, even if its bytes are not UTF-8.
 func TestReadMakesTextOfAReply(t *testing.T) {
-	read := engine.Read(message.Reply{Text: "a\xffb"}, engine.Offer{}, tool.Settings{})
+	read := engine.Read(message.Reply{Text: "a\xffb"}, engine.Offer{}, "", tool.Settings{})
 	assert.Equal(t, "a\uFFFDb", read.Message.Text)
 }
 

@@ -25,11 +25,11 @@ func TestTheSettingsOfNoPolicyAreTheDefaults(t *testing.T) {
 
 func TestReadingsOfTwoReplies(t *testing.T) {
 	on := engine.Offer{Tools: bookRoom(t, func(context.Context, booking) (receipt, error) { return receipt{}, nil })}
-	said := engine.Read(message.Reply{Text: "Hello."}, on, tool.Settings{})
+	said := engine.Read(message.Reply{Text: "Hello."}, on, "", tool.Settings{})
 	assert.Nil(t, said.Calls)
 	assert.NotNil(t, said.Answer)
-	one := engine.Read(message.Reply{Calls: roomCalls(1)}, on, tool.Settings{})
-	two := engine.Read(message.Reply{Calls: roomCalls(2)}, on, tool.Settings{})
+	one := engine.Read(message.Reply{Calls: roomCalls(1)}, on, "", tool.Settings{})
+	two := engine.Read(message.Reply{Calls: roomCalls(2)}, on, "", tool.Settings{})
 	assert.Len(t, one.Calls, 1)
 	assert.Nil(t, one.Answer)
 	assert.Equal(t, "book_room", one.Calls[0].Tool)

@@ -48,6 +48,9 @@ func (c ToolChoice) Tool() string {
 	return string(c)
 }
 
+// Required reports whether the model must call a tool.
+func (c ToolChoice) Required() bool { return c != "" && c != NoTool }
+
 // Message is one entry of a transcript. Treat its slices as read-only after passing it on.
 type Message struct {
 	// CallID identifies the call that a tool message answers.

@@ -76,7 +76,7 @@ type Budgets struct {
 	Tool int `policy:"tool,unlimited"`
 	// Run (run) applies to the whole run: 8 by default.
 	Run int `policy:"run,unlimited"`
-	// UnknownTools (unknown_tools) is shared by all unknown tool names: 2 by default.
+	// UnknownTools (unknown_tools) is shared by all calls of tools that are not offered: 2 by default.
 	UnknownTools int `policy:"unknown_tools,unlimited"`
 }
 

@@ -36,7 +36,11 @@ func atOnce() *policy.Set {
 
 // A choice is held against the tools, and asked of the model as in process.
 func TestACallIsForcedAsInProcess(t *testing.T) {
-	tools, err := tool.NewSet(tool.New("echo", "Says it again.", func(context.Context, struct{}) (string, error) { return "said", nil }))
+	var ran atomic.Int32
+	tools, err := tool.NewSet(tool.New("echo", "Says it again.", func(context.Context, struct{}) (string, error) {
+		ran.Add(1)
+		return "said", nil
+	}))
 	require.NoError(t, err)
 	call := looptest.Call(message.Call{ID: "c1", Name: "echo", Arguments: "{}"})
 	n := 0
@@ -56,6 +60,7 @@ func TestACallIsForcedAsInProcess(t *testing.T) {
 			got = append(got, r.ToolChoice)
 		}
 		assert.Equal(t, want, got, choice)
+		assert.Equal(t, choice != message.NoTool, ran.Swap(0) == 1, choice)
 		n++
 	}
 	_, err = Register(contextOf(t, "choiceless"), Agent{Model: looptest.NewModel(), Config: loop.Config{Tools: tools, ToolChoice: "book"}})

@@ -139,7 +139,8 @@ func (f *flow) asks(
 			return machine.Event{Kind: machine.CallFailed, Failure: new(fault.FailureOf(err)),
 				RateLimit: engine.RateLimit(err)}, nil
 		}
-		return machine.Event{Kind: machine.Replied, Reply: engine.Read(reply, f.offer(), settings)}, nil
+		read := engine.Read(reply, f.offer(), m.ToolChoice, settings)
+		return machine.Event{Kind: machine.Replied, Reply: read}, nil
 	})
 }
 

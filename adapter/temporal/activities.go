@@ -200,7 +200,7 @@ func (a *agent) reply(
 	settings := in.Reading
 	settings.Stop = func() bool { return ctx.Err() != nil }
 	read := engine.Read(reply, engine.Offer{Tools: cfg.Tools, Output: cfg.Output, CallsOnly: cfg.CallsOnly},
-		settings)
+		in.Call.ToolChoice, settings)
 	if err := ctx.Err(); err != nil { // what was read until then is of no use
 		return nil, remote(err), nil
 	}

@@ -1,6 +1,7 @@
 package temporal
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -19,13 +20,19 @@ func TestACallIsForcedWithTheToolsOfTheWorker(t *testing.T) {
 		message.NoTool:  {message.NoTool, message.NoTool, message.NoTool},
 	} {
 		model := looptest.NewModel(call("c1", `{"text":1}`), call("c2", `{"text":"Hi."}`), looptest.Say("Done."))
-		_, err := newBench(t, Worker{Model: model, Tools: echo(t, say)}, loop.Config{ToolChoice: choice}).run()
+		ran := false
+		tools := echo(t, func(ctx context.Context, text string) (string, error) {
+			ran = true
+			return say(ctx, text)
+		})
+		_, err := newBench(t, Worker{Model: model, Tools: tools}, loop.Config{ToolChoice: choice}).run()
 		require.NoError(t, err)
 		var got []message.ToolChoice
 		for _, r := range model.Requests() {
 			got = append(got, r.ToolChoice)
 		}
 		assert.Equal(t, want, got, choice)
+		assert.Equal(t, choice != message.NoTool, ran, choice)
 	}
 }
 

@@ -92,7 +92,7 @@ func (w *whatif) question() (journal.WhatIf, error) {
 func reread(set *tool.Set) func(*journal.Header, *policy.Set, *machine.Reply) *machine.Reply {
 	return func(h *journal.Header, p *policy.Set, was *machine.Reply) *machine.Reply {
 		offer := engine.Offer{Tools: set, CallsOnly: h.Config.CallsOnly}
-		now := engine.Read(was.Message, offer, engine.Settings(p))
+		now := engine.Read(was.Message, offer, was.ToolChoice, engine.Settings(p))
 		if now.Answer != nil && was.Answer != nil {
 			return was
 		}

@@ -30,7 +30,7 @@ func ExampleRead() {
 	_, _ = machine.Step(&st, &machine.Event{Kind: machine.Started, At: now, Messages: said})
 
 	reply := message.Reply{Calls: []message.Call{{ID: "c1", Name: "book", Arguments: `{"nights": "two"}`}}}
-	read := engine.Read(reply, engine.Offer{Tools: tools}, engine.Settings(&set))
+	read := engine.Read(reply, engine.Offer{Tools: tools}, "", engine.Settings(&set))
 	effects, err := machine.Step(&st, &machine.Event{Kind: machine.Replied, At: now, Reply: read})
 	for _, e := range effects {
 		fmt.Println(e)

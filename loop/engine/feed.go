@@ -52,7 +52,7 @@ func (r *Runner) Read(ctx context.Context, reply message.Reply) *machine.Reply {
 	settings := r.reading.settings
 	settings.Stop = func() bool { return ctx.Err() != nil }
 	r.reading.values = values{}
-	return r.reading.values.read(reply, r.offer, settings)
+	return r.reading.values.read(reply, r.offer, r.st.ToolChoice(), settings)
 }
 
 // values are those of the latest reply.

@@ -82,10 +82,15 @@ func (on Offer) CheckChoice(c message.ToolChoice) error {
 // Read reads and checks a model's reply under the settings of a policy (see [Settings]). It is a pure
 // function, so an engine may run it anywhere and pass the result to the core as an event.
 //
+// The reply is held to the choice that it was asked with: a call that this does not allow is not good, and
+// the core takes no answer in place of a required call.
+//
 // Read ignores the contents of a truncated or refused reply. Invalid UTF-8 becomes U+FFFD. A text that has
 // only thoughts is not an answer: it becomes part of the reply's Thinking.
-func Read(r message.Reply, on Offer, settings tool.Settings) *machine.Reply {
-	return new(values).read(r, on, settings)
+func Read(
+	r message.Reply, on Offer, choice message.ToolChoice, settings tool.Settings,
+) *machine.Reply {
+	return new(values).read(r, on, choice, settings)
 }
 
 // values are what the checks of a reply made of its calls, nil for those that are not good, and of its
@@ -95,23 +100,26 @@ type values struct {
 	answer tool.Answer
 }
 
-func (v *values) read(r message.Reply, on Offer, settings tool.Settings) *machine.Reply {
+func (v *values) read(
+	r message.Reply, on Offer, choice message.ToolChoice, settings tool.Settings,
+) *machine.Reply {
 	native := len(r.Calls) > 0
-	read := &machine.Reply{Message: talk.PrintableReply(r), Native: native}
+	read := &machine.Reply{Message: talk.PrintableReply(r), Native: native, ToolChoice: choice}
 	read.Message.Calls = talk.Named(read.Message.Calls)
 	if machine.Unusable(read.Message) {
 		return read
 	}
-	if on.Tools != nil || native {
+	if native || on.Tools != nil && choice != message.NoTool { // else a text is an answer
 		found := on.Tools.Read(read.Message, settings)
 		read.CallsOver = found.Over
 		for n := range found.Calls {
 			c := &found.Calls[n]
+			hold(c, choice)
 			read.Calls = append(read.Calls, call(&on, c, settings))
 			v.calls = append(v.calls, c.Checked)
 		}
 	}
-	if len(read.Calls) > 0 || read.CallsOver > 0 || on.CallsOnly {
+	if len(read.Calls) > 0 || read.CallsOver > 0 || on.CallsOnly || choice.Required() {
 		return read
 	}
 	if m := &read.Message; extract.OnlyThoughts(m.Text) {
@@ -127,11 +135,22 @@ func (v *values) read(r message.Reply, on Offer, settings tool.Settings) *machin
 	return read
 }
 
-func call(on *Offer, c *tool.Call, settings tool.Settings) machine.Call {
-	name := c.Tool
-	if c.Class == fault.UnknownTool {
-		name = c.Name
+// hold refuses a call that the choice of tools does not allow, as one of a tool that is not offered.
+func hold(c *tool.Call, choice message.ToolChoice) {
+	expected := "no tool call"
+	switch named := choice.Tool(); {
+	case choice == message.NoTool:
+	case named == "" || named == c.Tool:
+		return
+	default:
+		expected = "a call of " + named
 	}
+	c.Class, c.Checked = fault.UnknownTool, nil
+	c.Issues = []fault.Issue{{Rule: fault.RuleToolChoice, Expected: expected, Source: fault.FromReply}}
+}
+
+func call(on *Offer, c *tool.Call, settings tool.Settings) machine.Call {
+	name := cmp.Or(c.Tool, c.Name)
 	t, _ := on.Tools.Get(c.Tool) // a good call has one
 	good, identity := c.Good(), []byte(nil)
 	if good {

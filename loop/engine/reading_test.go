@@ -54,13 +54,13 @@ func TestARunThatAsksKeepsNoDecodedArguments(t *testing.T) {
 // Servers that do not know a model's thoughts return them as its text.
 func TestThoughtsAloneAreNoAnswer(t *testing.T) {
 	for _, text := range []string{"<think>Let me see.</think>", "<think>Let me see.", "Let me see.</think>\n", "[THINK]Let me see.[/THINK]", "<think>a</think> <think>b</think>"} {
-		read := engine.Read(message.Reply{Text: text, Thinking: "So."}, engine.Offer{}, engine.Settings(nil))
+		read := engine.Read(message.Reply{Text: text, Thinking: "So."}, engine.Offer{}, "", engine.Settings(nil))
 		assert.Empty(t, read.Message.Text, text)
 		assert.Equal(t, "So.\n"+text, read.Message.Thinking)
 		assert.Nil(t, read.Answer)
 	}
 	for _, text := range []string{"<think>Let me see.</think>In Lisbon.", "Write `<think>` first.", "3 < 4", "<b>Lisbon</b>", ""} {
-		read := engine.Read(message.Reply{Text: text}, engine.Offer{}, engine.Settings(nil))
+		read := engine.Read(message.Reply{Text: text}, engine.Offer{}, "", engine.Settings(nil))
 		assert.Equal(t, message.Reply{Text: text}, read.Message)
 	}
 }

@@ -115,6 +115,8 @@ type Reply struct {
 	Message message.Reply `json:"message"`
 	// Native reports that the calls are native tool calls of the provider, which are answered one by one.
 	Native bool `json:"native,omitempty"`
+	// ToolChoice is the choice of tools that the reply was asked with, if the calls are held to it.
+	ToolChoice message.ToolChoice `json:"tool_choice,omitempty" redact:"keep"`
 	// Calls are in the order of the reply.
 	Calls []Call `json:"calls,omitempty"`
 	// CallsOver is the number of calls in a reply with more than the policy's MaxCalls; otherwise 0. Then no

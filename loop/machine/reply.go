@@ -75,8 +75,10 @@ func (s *step) wholeFault(r *Reply) *fault.Failure {
 		return whole(fault.Truncated, fault.RuleTruncated, "a reply that is complete", "")
 	case m.Refusal != "" || m.Finish == message.ContentFilter:
 		return whole(fault.Refusal, fault.RuleRefusal, "an answer", "")
-	case none && s.Config.CallsOnly:
-		return whole(fault.NoOutput, fault.RuleNoCall, "a tool call", "")
+	case none && (s.Config.CallsOnly || r.ToolChoice.Required()):
+		f := whole(fault.NoOutput, fault.RuleNoCall, "a tool call", "")
+		f.Tool = r.ToolChoice.Tool()
+		return f
 	case none && strings.TrimSpace(m.Text) == "":
 		return whole(fault.NoOutput, fault.RuleNoOutput, "a tool call or an answer", "")
 	case r.CallsOver > 0 || calls > limit:

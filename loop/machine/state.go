@@ -64,7 +64,7 @@ type action struct {
 	// row it had been seen before.
 	Signature string `json:"signature,omitempty"`
 	Repeats   int    `json:"repeats,omitempty"`
-	// Unknown reports that there is no tool with this name.
+	// Unknown reports that its last call was of a tool that is not offered.
 	Unknown bool `json:"unknown,omitempty"`
 	// Last is its latest feedback. Over reports that an outcome came since, so that the feedback is no longer
 	// shown.

@@ -11,6 +11,7 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/internal/chain"
+	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 )
 
@@ -74,10 +75,17 @@ func (s *step) modelCall() *ModelCall {
 	p := s.transportPolicy()
 	call.Timeout, call.FirstToken, call.Idle = max(p.ModelTimeout, 0), max(p.FirstTokenTimeout, 0),
 		max(p.IdleTimeout, 0)
-	if !s.inner.Chosen {
-		call.ToolChoice = s.Config.ToolChoice
-	}
+	call.ToolChoice = s.ToolChoice()
 	return call
+}
+
+// ToolChoice returns the choice of tools that the next reply is asked with: that of the config, but none once
+// a required call has ended.
+func (st *State) ToolChoice() message.ToolChoice {
+	if st.inner.Chosen {
+		return ""
+	}
+	return st.Config.ToolChoice
 }
 
 // model returns the name of the model of the next call.

@@ -61,6 +61,8 @@ type Run struct {
 	// mark is the length of the transcript before the current reply. replied is set if there is one.
 	mark    int
 	replied bool
+	// told is set once the model was told that a tool has no attempt left.
+	told bool
 	// cause is the Go error behind the first exhaustion of a reply, last the one behind the current event.
 	cause, last error
 	at          time.Time
@@ -170,6 +172,7 @@ func (r *Run) Next(ctx context.Context, tools *tool.Set, said func() []message.M
 		case machine.Running:
 			r.giveUp()
 		default:
+			r.told = false
 			r.runBegins()
 			r.fed(r.runner.Start(r.now(), said()...))
 		}
@@ -183,12 +186,19 @@ func (r *Run) Asked() machine.ModelCall {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	asked := r.asked
-	_, offered := r.tools.Get(asked.ToolChoice.Tool())
-	if asked.ToolChoice != message.NoTool && !offered && (asked.ToolChoice != message.AnyTool ||
-		len(r.tools.All()) == 0) {
-		asked.ToolChoice = ""
-	}
+	asked.ToolChoice = r.choice()
 	return asked
+}
+
+// choice is the choice of tools that the current model call asks for. No call is required of a tool that is
+// not offered, and none once the model was told that a tool has no attempt left.
+func (r *Run) choice() message.ToolChoice {
+	c := r.asked.ToolChoice
+	_, offered := r.tools.Get(c.Tool())
+	if c.Required() && (r.told || !offered && (c != message.AnyTool || len(r.tools.All()) == 0)) {
+		return ""
+	}
+	return c
 }
 
 // Replied reports whether the current model call has its outcome already.
@@ -198,7 +208,7 @@ func (r *Run) Replied() bool {
 	return r.replied
 }
 
-// Reply passes a reply to the core. It does not look for calls in text: the runtime would not run them.
+// Reply passes a reply to the core. It does not look for calls in text.
 func (r *Run) Reply(ctx context.Context, reply message.Reply) (Verdict, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -212,20 +222,20 @@ func (r *Run) Reply(ctx context.Context, reply message.Reply) (Verdict, error) {
 	}
 	r.index()
 	r.seen = 0
-	if len(reply.Calls) == 0 {
-		r.fed(r.runner.Reply(r.now(), reply))
-		return r.verdict(true)
+	on := engine.Offer{Tools: r.tools}
+	if len(reply.Calls) == 0 { // the runtime would not run calls in the text
+		on.Tools, on.Output = nil, r.cfg.Settings.Output
 	}
 	settings := engine.Settings(r.runner.State().Policy)
 	settings.Stop = func() bool { return ctx.Err() != nil }
 	settings.Exact = true // the runtime finds tools by the names that the model wrote
-	read := engine.Read(reply, engine.Offer{Tools: r.tools}, settings)
+	read := engine.Read(reply, on, r.choice(), settings)
 	if ctx.Err() != nil {
 		r.replied, r.calls = false, nil
 		return Verdict{}, context.Cause(ctx)
 	}
-	r.fed(r.runner.Step(machine.Event{Kind: machine.Replied, At: r.now(), Reply: read}))
-	return r.verdict(machine.Unusable(reply))
+	r.fed(r.runner.Replied(r.now(), read))
+	return r.verdict(len(reply.Calls) == 0 || machine.Unusable(reply))
 }
 
 // Failed passes the error of a model call to the core.

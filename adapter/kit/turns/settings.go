@@ -37,7 +37,8 @@ type Settings struct {
 	// Limits bounds the feedback; nil means [feedback.DefaultLimits].
 	Limits *feedback.Limits
 	// ToolChoice forces a call of a tool, of any or of none, until one has ended: see [loop.Config]. A
-	// model call without the tool is not forced. Empty leaves it to the runtime and the model.
+	// model call without the tool is not forced, nor is one after [TellModel]. Empty leaves it to the runtime
+	// and the model.
 	ToolChoice message.ToolChoice
 	// Stop are the stop sequences, none of them empty; nil leaves them to the runtime.
 	Stop []string

@@ -133,6 +133,7 @@ func (r *Run) plan(x *machine.Question) machine.Plan {
 	spent := over(st.Failed.Run, st.Policy.Budgets.Run) || over(st.Failed.Unknown,
 		st.Policy.Budgets.UnknownTools)
 	if ofTool && !spent && slices.Contains(goesOn, x.Reason) {
+		r.told = true
 		return machine.Plan{Do: machine.Fallback, Note: "the model was told"}
 	}
 	return machine.Plan{Do: machine.Abort}

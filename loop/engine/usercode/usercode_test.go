@@ -227,7 +227,7 @@ func TestAPersonsAnswerIsJudged(t *testing.T) {
 	_, err = machine.Step(&st, &machine.Event{Kind: machine.Started, At: looptest.Epoch, Messages: said()})
 	require.NoError(t, err)
 	reply := message.Reply{Calls: []message.Call{{ID: "c1", Name: "book", Arguments: `{"nights":7}`}}}
-	read := engine.Read(reply, engine.Offer{Tools: tools}, engine.Settings(nil))
+	read := engine.Read(reply, engine.Offer{Tools: tools}, "", engine.Settings(nil))
 	_, err = machine.Step(&st, &machine.Event{Kind: machine.Replied, At: looptest.Epoch, Reply: read})
 	require.NoError(t, err)
 	require.Len(t, st.Asks(), 1)
