@@ -11,14 +11,17 @@ import (
 // compare returns what changed since the issues before. Both lists are in canonical order.
 func compare(before, now []fault.Issue, class fault.Class) Diff {
 	before = fault.SortIssues(before)
-	reached := reach(now, class)
 	return Diff{
-		Fixed: pick(before, func(i fault.Issue) bool {
-			return !has(now, i) && layer(i) <= reached && !hidden(i, now)
-		}),
+		Fixed:      pick(before, passed(now, class)),
 		New:        pick(now, func(i fault.Issue) bool { return !has(before, i) }),
 		Persistent: pick(now, func(i fault.Issue) bool { return has(before, i) }),
 	}
+}
+
+// passed reports whether what has the issues of now was checked for an earlier issue, and has it no more.
+func passed(now []fault.Issue, class fault.Class) func(fault.Issue) bool {
+	reached := reach(now, class)
+	return func(i fault.Issue) bool { return !has(now, i) && layer(i) <= reached && !hidden(i, now) }
 }
 
 // pick returns the issues that fit, or nil.

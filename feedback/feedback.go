@@ -117,6 +117,13 @@ func New(in Input) RetryFeedback {
 	return f
 }
 
+// About returns the feedback for one of several calls of the attempt, which has these issues, in canonical
+// order. What another call corrected is not right in this one if this one could not be checked for it.
+func (f RetryFeedback) About(issues []fault.Issue) RetryFeedback {
+	f.Issues, f.Diff.Fixed = issues, pick(f.Diff.Fixed, passed(issues, f.ErrorType))
+	return f
+}
+
 // isZero reports whether f is the zero feedback.
 func (f *RetryFeedback) isZero() bool {
 	return f.Source == "" && f.Attempt == 0 && f.ErrorType == "" && len(f.Issues) == 0

@@ -100,3 +100,18 @@ func TestACallWithoutAnyToolsIsAnsweredByTheirAbsence(t *testing.T) {
 	assert.Equal(t, "Automatic check, not a message from the user: there is no tool named search, so nothing was run for this call (attempt 1 of 3).\n"+
 		"- no tools are offered\nAnswer without a tool call.", result.Transcript[2].Text)
 }
+
+// A call that could not be checked is not told that it has right what another call of the reply has.
+func TestACallIsNotToldOfWhatAnotherCorrected(t *testing.T) {
+	twice := message.Call{ID: "c2", Name: "book_room", Arguments: `{"city": "Lisbon", "city": "Porto", "nights": "two", "room": "double"}`}
+	model := looptest.NewModel(
+		looptest.Call(call("book_room", `{"city": "Lisbon", "nights": "two", "room": "suite"}`)),
+		looptest.Call(call("book_room", `{"city": "Lisbon", "nights": 2, "room": "suite"}`), twice),
+		looptest.Say("Booked."))
+	result, err := fixture.Run(t.Context(), model, newSession(t), loop.Input{Prompt: "Book."}, loop.Config{Tools: bookRoom(t, booked)})
+	require.NoError(t, err)
+	said := result.Transcript
+	assert.Contains(t, said[4].Text, "Already right, keep it so: nights.\n")
+	assert.Equal(t, "Automatic check, not a message from the user: the arguments of your call of book_room are not valid, and the tool was not run "+
+		"(attempt 2 of 3; the next is the last).\n- city: the same member twice\nCall book_room again with all arguments corrected.", said[5].Text)
+}

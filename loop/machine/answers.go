@@ -166,9 +166,7 @@ func (d *Decision) about(issues []fault.Issue) *feedback.RetryFeedback {
 	if d.Feedback == nil || issues == nil || slices.Equal(issues, d.Feedback.Issues) {
 		return d.Feedback
 	}
-	own := *d.Feedback
-	own.Issues = issues
-	return &own
+	return new(d.Feedback.About(issues))
 }
 
 // sibling returns the text for a call whose action was already decided by another call of the reply.
