@@ -39,11 +39,7 @@ func (s *step) said() error {
 	switch {
 	case s.Phase == Calling && !late:
 		s.useLeft()
-		call, err := s.nextCall()
-		if err == nil && !s.asksEstimate(call) && s.afford(call) {
-			s.do(CallModel).Model = call
-		}
-		return err
+		return s.callModel()
 	case w.Stop && s.Phase == Asking && s.inner.Questions[0].Kind != AskExhausted:
 		return s.withdraw()
 	}
