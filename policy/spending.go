@@ -10,8 +10,8 @@ import (
 // does not fit is not made: the run ends with [ReasonTokenBudget] or [ReasonCostBudget]. A reply is bounded
 // by what is left. The zero value bounds nothing.
 type Spending struct {
-	// Action (action) applies to each action: the calls that made its attempts. A call that made attempts of
-	// several actions counts for each.
+	// Action (action) applies to each action: the calls that made its attempts, with those of them that
+	// failed. A call that made attempts of several actions counts for each.
 	Action Allowance `json:"action,omitzero" policy:"action"`
 	// Run (run) applies to all calls of a run, with those of runs that its tools make.
 	Run Allowance `json:"run,omitzero" policy:"run"`

@@ -145,6 +145,9 @@ func (s *step) spent() policy.Spent {
 	for n := range s.Actions {
 		spent.Actions = append(spent.Actions, s.Actions[n].Charged)
 	}
+	if early := s.inner.Early; early != nil && len(s.Actions) == 0 {
+		spent.Actions = []policy.Charge{*early}
+	}
 	return spent
 }
 
@@ -286,8 +289,12 @@ func (s *step) chargeFailed(f *fault.Failure) {
 	}
 }
 
-// payForAll counts what a call without a usable reply cost for the actions that are being corrected.
+// payForAll counts what a call without a usable reply cost for the actions that are being corrected, or else
+// for those that the next reply begins.
 func (s *step) payForAll() {
+	if len(s.Actions) == 0 {
+		s.warnsPassed(func() { s.inner.Early = new(s.paid) })
+	}
 	for n := range s.Actions {
 		s.payFor(&s.Actions[n], s.paid)
 	}
@@ -353,6 +360,7 @@ func (end *ToolEnd) cost() int64 {
 func (s *step) beginAttempt(name string) *action {
 	a := s.open(name)
 	a.Attempt++
+	s.inner.Early = nil
 	s.payFor(a, s.paid)
 	return a
 }

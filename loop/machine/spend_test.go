@@ -2,6 +2,7 @@ package machine_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -13,6 +14,19 @@ import (
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 )
+
+// A call that timed out may have been paid for, also if its action has no reply yet.
+func TestACallThatFailedBeforeTheFirstReplyCountsForTheAction(t *testing.T) {
+	cfg := machine.Config{Policy: policy.DefaultSet(), Limits: feedback.DefaultLimits()}
+	cfg.Policy.Spending = policy.Spending{Action: policy.Allowance{TotalTokens: new(int64(400))}, MaxReply: new(int64(300))}
+	st, err := machine.New(cfg, session.State{})
+	require.NoError(t, err)
+	timeout := machine.Event{Kind: machine.CallFailed, At: began, Failure: &fault.Failure{Plane: fault.Transport, Class: fault.Timeout}}
+	st = step(t, st, start(), timeout, machine.Event{Kind: machine.Woke, At: began.Add(time.Hour)})
+	require.NotNil(t, st.Outcome)
+	assert.Equal(t, policy.ReasonTokenBudget, st.Outcome.Reason)
+	assert.Equal(t, "action.total_tokens", st.Outcome.Detail.Budget)
+}
 
 // A tool's agents made two calls whose cost nobody knows, and then the tool asked for other arguments.
 func TestWhatAFailedAttemptWastedCountsEachEstimatedCall(t *testing.T) {

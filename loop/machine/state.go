@@ -216,6 +216,9 @@ type inner struct {
 	// may cost.
 	Estimate   *estimate  `json:"estimate,omitempty"`
 	Projection *projected `json:"projection,omitempty"`
+	// Early is what failed calls cost before the first reply of an action, or nil. The next action pays for
+	// them.
+	Early *policy.Charge `json:"early,omitempty"`
 	// Grant is the last grant of the limiter. Patient is set once the planner has said to wait for a provider
 	// that is down.
 	Grant   *Grant `json:"grant,omitempty"`

@@ -40,7 +40,7 @@ type step struct {
 	fx []Effect
 	// limits are the rate limits that the failure of the event reports, or nil.
 	limits *ratelimit.State
-	// paid is what the model call of the event cost.
+	// paid is what the model call of the event cost, with the failed calls that no action has paid for yet.
 	paid policy.Charge
 	// from is the number of messages before the event.
 	from int
@@ -56,6 +56,9 @@ func Step(st *State, ev *Event) ([]Effect, error) {
 	}
 	before := *st
 	s.At, s.limits, s.from = ev.At, ev.rateLimit(), st.transcript.Len()
+	if early := st.inner.Early; early != nil {
+		s.paid = *early
+	}
 	s.Actions, s.Batch = slices.Clone(st.Actions), st.Batch.copied()
 	if err := s.handle(); err != nil {
 		*st = before
