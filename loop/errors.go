@@ -42,8 +42,8 @@ type RetryExhaustedError struct {
 	// Cycle is what was repeated without progress, if that is the reason and the calls were valid; else nil.
 	// It is read-only.
 	Cycle *machine.Cycle
-	// Feedback is the feedback on the last attempt; nil on the transport plane, and if the policy emits none.
-	// Its slices are read-only.
+	// Feedback is the feedback on the last attempt; nil on the transport plane, if the policy emits none, and
+	// if it does not retry the class of the failure. Its slices are read-only.
 	Feedback *feedback.RetryFeedback
 	// Attempts are all attempts of the run on both planes, oldest first.
 	Attempts []session.Attempt

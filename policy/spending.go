@@ -61,7 +61,8 @@ type Charge struct {
 	Usage message.Usage `json:"usage,omitzero"`
 	// Cost is in the unit of a [Price]. Each call is rounded up once.
 	Cost int64 `json:"cost_micros,omitempty"`
-	// Estimated is the number of calls without usage, which were charged what was projected.
+	// Estimated is the number of calls without usage, which were charged what was projected, and of those of
+	// other models whose price nobody knows, which have that of the run's model.
 	Estimated int64 `json:"estimated,omitempty"`
 }
 

@@ -37,7 +37,7 @@ type Attempt struct {
 	// none if the policy accepts repairs without a note.
 	Repairs []extract.Form `json:"repairs,omitempty"`
 	// Usage is what the attempt consumed. Cost is what that cost in the unit of a [policy.Price], if the run
-	// has prices. Estimated reports that a call of it had no usage, and Cost has what was projected.
+	// has prices. Estimated reports that the cost of a call of it was estimated: see [policy.Charge].
 	Usage     message.Usage `json:"usage,omitzero"`
 	Cost      int64         `json:"cost_micros,omitempty"`
 	Estimated bool          `json:"estimated,omitempty"`

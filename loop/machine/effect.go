@@ -240,7 +240,7 @@ type Totals struct {
 	Waited time.Duration `json:"waited_ns,omitempty"`
 	Turns  int           `json:"turns,omitempty"`
 	// Cost is what the model calls cost, in the unit of a [policy.Price]; 0 without prices. Estimated is the
-	// number of calls without usage, which were charged what was projected.
+	// number of calls whose cost was estimated: see [policy.Charge].
 	Cost      int64 `json:"cost_micros,omitempty"`
 	Estimated int64 `json:"estimated,omitempty"`
 	// Wasted is what the failed attempts consumed; that of a tool which failed for good is none. What one
