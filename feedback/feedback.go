@@ -30,7 +30,8 @@ type RetryFeedback struct {
 	ToolName string `json:"tool_name" redact:"name"`
 	// Attempt is the number of the failed attempt, from 1.
 	Attempt int
-	// MaxAttempts is the most attempts of the action, including the first; negative means no limit.
+	// MaxAttempts is the most attempts of the action, including the first, that its policy and the budgets of
+	// failed attempts leave; negative means no limit.
 	MaxAttempts int
 	// ErrorType is the class of the failure.
 	ErrorType fault.Class

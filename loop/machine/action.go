@@ -130,6 +130,25 @@ func (s *step) countFailed(tool string, class fault.Class) {
 	}
 }
 
+// lastAttempt returns the number of the last attempt that the policy and the budgets leave to an action of
+// which made attempts have failed; negative if nothing bounds them.
+func (s *step) lastAttempt(a *action, made int) int {
+	last, b := s.policyOf(a.Name).MaxAttempts, &s.Policy.Budgets
+	bound := func(failed, limit int) {
+		if n := made + max(limit-failed+1, 0); limit != policy.Unlimited && (last == policy.Unlimited || n < last) {
+			last = n
+		}
+	}
+	bound(s.Failed.Run, b.Run)
+	switch {
+	case a.Unknown:
+		bound(s.Failed.Unknown, b.UnknownTools)
+	case a.Name != AnswerAction:
+		bound(s.Failed.tool(a.Name), b.Tool)
+	}
+	return last
+}
+
 // failedAttempts returns the counts of failed attempts, with the latest one.
 func (s *step) failedAttempts(tool string) FailedAttempts {
 	return FailedAttempts{Tool: s.Failed.tool(tool), Run: s.Failed.Run, Unknown: s.Failed.Unknown}
@@ -146,7 +165,7 @@ func (a *action) repeat(signature string) {
 
 // recordWithFeedback records a decision with its feedback and attempt.
 func (s *step) recordWithFeedback(a *action, d *Decision, f *fault.Failure, detail string) {
-	in := s.input(a, d.MaxAttempts, f, detail)
+	in := s.input(a, f, detail)
 	in.At, in.Delay, in.Scheduled = s.At, d.Delay, d.Retry
 	d.Feedback = s.addFeedback(in)
 	s.recordDecision(d, d.Feedback.Issues)

@@ -177,7 +177,7 @@ func (s *step) sibling(c *BatchCall, f *fault.Failure, detail string) string {
 	}
 	var item feedback.Item
 	if p := s.policyOf(c.Tool); p.EmitFeedback {
-		in := s.input(&a, p.MaxAttempts, f, detail)
+		in := s.input(&a, f, detail)
 		in.Prev = nil // that is of the same attempt
 		fb := feedback.New(in)
 		if a.Last != nil {
@@ -203,9 +203,9 @@ func (s *step) renderFeedback(lim feedback.Limits, items ...feedback.Item) ([]st
 }
 
 // input returns the input for feedback on an action's attempt, without a schedule.
-func (s *step) input(a *action, maxAttempts int, f *fault.Failure, detail string) feedback.Input {
+func (s *step) input(a *action, f *fault.Failure, detail string) feedback.Input {
 	return feedback.Input{
-		Tool: a.Name, Attempt: a.Attempt, MaxAttempts: maxAttempts, Class: f.Class, Issues: f.Issues,
+		Tool: a.Name, Attempt: a.Attempt, MaxAttempts: s.lastAttempt(a, a.Attempt), Class: f.Class, Issues: f.Issues,
 		Prev: a.Last, Detail: detail, CorrelationID: s.Session.ID(),
 	}
 }

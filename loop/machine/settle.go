@@ -180,7 +180,8 @@ func (s *step) tellAnew() {
 	if x.Plane != fault.Correction || fb == nil || !fb.Last() {
 		return
 	}
-	text := feedback.Anew(*fb, s.policyOf(x.Action).MaxAttempts)
+	anew := action{Name: x.Action, Unknown: fb.ErrorType == fault.UnknownTool}
+	text := feedback.Anew(*fb, s.lastAttempt(&anew, 0))
 	if s.Batch == nil {
 		s.say(message.Message{Role: message.User, Text: text})
 		return

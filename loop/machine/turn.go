@@ -288,7 +288,12 @@ func (s *step) system() (string, error) {
 		return s.System, nil
 	}
 	at := foremost(s.positions())
-	text, err := s.compiled.system.Prompt(view{s.State}, at.Attempt, at.MaxAttempts, s.Config.Limits)
+	a := cmp.Or(s.find(at.Action), &action{Name: at.Action})
+	most := s.lastAttempt(a, at.Attempt-1)
+	if most != policy.Unlimited {
+		most = max(most, at.Attempt) // a plan may go on beyond a budget
+	}
+	text, err := s.compiled.system.Prompt(view{s.State}, at.Attempt, most, s.Config.Limits)
 	return text, chain.At("system", err)
 }
 
