@@ -22,7 +22,9 @@ import (
 // on other connections: the SDK itself would read it whole. A nil base is [http.DefaultClient]. base is not
 // changed, and the client is as safe for concurrent use as base is.
 //
-//	&sdk.StreamableClientTransport{Endpoint: url, HTTPClient: mcp.HTTPClient(nil)}
+// Without DisableStandaloneSSE a session ends once its stream for the server's own messages was cut six times.
+//
+//	&sdk.StreamableClientTransport{Endpoint: url, HTTPClient: mcp.HTTPClient(nil), DisableStandaloneSSE: true}
 func HTTPClient(base *http.Client) *http.Client {
 	if base == nil {
 		base = http.DefaultClient
@@ -66,10 +68,11 @@ func (s statuses) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !stream || resp.StatusCode >= http.StatusMultipleChoices { // the SDK bounds the events of a stream alone
 		resp.Body = http.MaxBytesReader(nil, resp.Body, maxMessage)
 	}
-	if req.Method != http.MethodPost {
+	resumes := req.Header.Get("Last-Event-Id") != "" // of an error the SDK tries that again, of a status not
+	if req.Method != http.MethodPost && !resumes {
 		return resp, nil
 	}
-	if req.Header.Get("Mcp-Session-Id") != "" && forgotten(resp) {
+	if req.Header.Get("Mcp-Session-Id") != "" && !resumes && forgotten(resp) {
 		// With a body of JSON-RPC the SDK would not notice that the session is gone.
 		refused.Store(true)
 		_ = resp.Body.Close()

@@ -121,3 +121,44 @@ func TestAnAnswerThatBreaksOffIsALostConnection(t *testing.T) {
 		}
 	}
 }
+
+// What is left of an answer that was cut off is asked for again while the server is away.
+func TestAnAnswerIsResumedOnceTheServerIsBack(t *testing.T) {
+	calls, refuses, cuts := 0, 0, false
+	began, cut := make(chan struct{}), make(chan struct{})
+	server := newServer("pay", func(ctx context.Context, _ *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		calls++
+		close(began)
+		select {
+		case <-cut:
+		case <-ctx.Done():
+		}
+		return text("paid"), nil
+	})
+	serve := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server },
+		&sdk.StreamableHTTPOptions{EventStore: sdk.NewMemoryEventStore(nil)})
+	var w web
+	w.open(t, http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
+		switch {
+		case req.Header.Get("Last-Event-Id") != "" && refuses > 0:
+			if refuses--; refuses == 0 {
+				defer close(cut)
+			}
+			rw.WriteHeader(http.StatusBadGateway)
+		case req.Method == http.MethodPost && cuts:
+			go func() {
+				<-began
+				w.server.CloseClientConnections()
+			}()
+			fallthrough
+		default:
+			serve.ServeHTTP(rw, req)
+		}
+	}))
+	session, err := sdk.NewClient(self, nil).Connect(t.Context(), &sdk.StreamableClientTransport{
+		Endpoint: "http://" + w.address, HTTPClient: mcp.HTTPClient(nil), DisableStandaloneSSE: true}, nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = session.Close() })
+	assert.Equal(t, "paid", paid(t, session, func() { refuses, cuts = 1, true }))
+	assert.Equal(t, 1, calls)
+}
