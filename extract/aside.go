@@ -96,3 +96,41 @@ func OnlyThoughts(text string) bool {
 	}
 	return end > textStart(text) && strings.TrimSpace(text[end:]) == ""
 }
+
+// WithoutThoughts returns what a text says after the thoughts of the model that it begins with: between <think>
+// and </think> or the tokens of some models, or before a </think> that nothing opened and that stands alone on
+// its line, outside of code. It returns any other text as it is: one that has nothing else, whose thoughts do
+// not end, or whose tags have other words, which a prompt may have asked for.
+func WithoutThoughts(text string) string {
+	end := textStart(text)
+	for {
+		start := skipSpace(text, end)
+		if start == len(text) {
+			return text
+		}
+		m := markAt(text, start)
+		if m.kind != asideTag || m.until == "" && m.word != "think" {
+			break
+		}
+		until := asideEnd(text, m)
+		if until == len(text) {
+			return text
+		}
+		end = max(markAt(text, until).end, until)
+	}
+	if at := unopenedThought(text, end); at >= 0 && isAlone(text, tagAt(text, at)) {
+		end = tagAt(text, at).end
+	}
+	said := strings.TrimSpace(text[end:])
+	if end == textStart(text) || said == "" || strings.HasPrefix(said, "<|") { // tokens of the answer follow
+		return text
+	}
+	return said
+}
+
+// isAlone reports whether a mark stands alone on its line, outside of a code block.
+func isAlone(text string, m mark) bool {
+	line := text[strings.LastIndexByte(text[:m.start], '\n')+1:]
+	line, _, _ = strings.Cut(line, "\n")
+	return strings.TrimSpace(line) == text[m.start:m.end] && strings.Count(text[:m.start], "```")%2 == 0
+}

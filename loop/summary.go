@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/retake-go/retake/extract"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
@@ -26,13 +27,13 @@ func SummaryBy(m Model, system string) SummaryFunc {
 	return func(ctx context.Context, said []message.Message) (string, message.Usage, error) {
 		r, err := m.Reply(ctx, Request{System: system,
 			Messages: []message.Message{{Role: message.User, Text: told(said)}}})
-		switch text := strings.TrimSpace(r.Text); {
+		switch {
 		case err != nil:
 			return "", r.Usage, err
 		case machine.Unusable(r):
 			return "", r.Usage, errors.New("the model returned no usable summary")
 		default:
-			return text, r.Usage, nil
+			return strings.TrimSpace(extract.WithoutThoughts(r.Text)), r.Usage, nil
 		}
 	}
 }

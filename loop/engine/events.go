@@ -3,6 +3,7 @@ package engine
 import (
 	"slices"
 
+	"github.com/retake-go/retake/extract"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/session"
@@ -18,7 +19,7 @@ func answerEvents(heard func(event string) bool, text string, a *machine.Answer)
 	payload := []byte(a.Value)
 	if a.Value == nil {
 		var err error
-		if payload, err = canon.Marshal(text); err != nil {
+		if payload, err = canon.Marshal(extract.WithoutThoughts(text)); err != nil {
 			payload = []byte(`""`)
 		}
 	}

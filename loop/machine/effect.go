@@ -209,8 +209,9 @@ type Outcome struct {
 	OK bool `json:"ok"`
 	// Degraded reports that the answer is the plain text of the last reply, after exhaustion.
 	Degraded bool `json:"degraded,omitempty"`
-	// Text is the text of the answer. Value is its checked JSON if a structured answer was wanted, the result
-	// of a call that answers if that is no text, or the result of a single action.
+	// Text is the text of the answer, without thoughts before it. Value is its checked JSON if a structured
+	// answer was wanted, the result of a call that answers if that is no text, or the result of a single
+	// action.
 	Text  string          `json:"text,omitempty"`
 	Value json.RawMessage `json:"value,omitempty"`
 	// Calls are the accepted calls, if calls are the answer.

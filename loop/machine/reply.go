@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/retake-go/retake/extract"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/several"
@@ -182,7 +183,8 @@ func (s *step) answered(r *Reply) error {
 	s.beginAttempt(AnswerAction)
 	s.pass(AnswerAction, policy.ReasonAccepted)
 	s.keepTurn(s.from, projection.Turn{Passed: []string{AnswerAction}})
-	s.stop(Outcome{OK: true, Text: r.Message.Text, Value: a.Value, Reason: policy.ReasonAccepted})
+	s.stop(Outcome{OK: true, Text: extract.WithoutThoughts(r.Message.Text), Value: a.Value,
+		Reason: policy.ReasonAccepted})
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/retake-go/retake/extract"
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/seq"
 	"github.com/retake-go/retake/internal/several"
@@ -290,7 +291,7 @@ func (s *step) ended() {
 func (s *step) lastText() string {
 	for _, m := range s.transcript.Backward() {
 		if m.Role == message.Assistant {
-			return strings.TrimSpace(m.Text)
+			return extract.WithoutThoughts(strings.TrimSpace(m.Text))
 		}
 	}
 	return ""
