@@ -17,7 +17,7 @@ import (
 // status 408, 429 or 5xx is a [fault.TransportError] with the wait that the server asks for. The SDK itself
 // only puts the status into a text, so that no call would be retried. A 404 to a session is always the end of
 // that session, so that [WithReconnect] opens another; so is the 400 or 401 of servers of other SDKs that say
-// so in their words. A call that is refused so, or by status 401, 403 or 429, was not made, which nobody knows
+// so in their words. A call that is refused so, or by status 401 or 429, was not made, which nobody knows
 // with other clients: there it is in doubt. A body of more than 16 MiB ends the session, as such a message does
 // on other connections: the SDK itself would read it whole. A nil base is [http.DefaultClient]. base is not
 // changed, and the client is as safe for concurrent use as base is.
@@ -44,9 +44,10 @@ type statuses struct{ base http.RoundTripper }
 // that makes it.
 type refusedKey struct{}
 
-// refusals are the statuses of requests that were not carried out: without a right to it, or after too many. A
-// 404 without a session may be a tool's own answer, with JSON-RPC's code of an unknown method.
-var refusals = []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests}
+// refusals are the statuses of requests that were not carried out: without credentials, or after too many. With
+// 403 a gateway may hold back the result of a call that was made. A 404 without a session may be a tool's own
+// answer, with JSON-RPC's code of an unknown method.
+var refusals = []int{http.StatusUnauthorized, http.StatusTooManyRequests}
 
 // maxRefusal bounds how much of a failed response is read, in bytes.
 const maxRefusal = 64 << 10

@@ -20,7 +20,7 @@ import (
 // A server that refuses a request by its status has not made the call: it is made again, whatever its tool
 // declares. Only the package's client knows.
 func TestACallThatIsRefusedIsNotInDoubt(t *testing.T) {
-	for _, status := range []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests} {
+	for _, status := range []int{http.StatusUnauthorized, http.StatusNotFound, http.StatusTooManyRequests} {
 		for kind, client := range clients() {
 			t.Run(kind+http.StatusText(status), func(t *testing.T) {
 				play := func(times int) (told string, calls int, waited time.Duration) {
@@ -55,6 +55,16 @@ func TestACallThatIsRefusedIsNotInDoubt(t *testing.T) {
 			})
 		}
 	}
+}
+
+// With a 403 a gateway may hold back the result of a call that was made.
+func TestAForbiddenCallIsInDoubt(t *testing.T) {
+	var calls int
+	var says refusal
+	session := overHTTP(t, pays(&calls), nil, mcp.HTTPClient(nil), &says)
+	told := paid(t, session, func() { says = refusal{status: http.StatusForbidden, body: "blocked", left: 1000} })
+	assert.Equal(t, "The call failed, and its effect may or may not have happened.", told)
+	assert.LessOrEqual(t, 998, says.left, "the call is not made again")
 }
 
 // cutShort leaves out what an answer has after its first bytes.
