@@ -16,6 +16,7 @@ import (
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/reducer"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
 )
@@ -113,6 +114,35 @@ func TestManyCallsTakeMemoryInProportion(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A reducer appends to a slice without a copy of it, although what it makes is tried before it is applied.
+func TestASliceIsNotCopiedByEachAppend(t *testing.T) {
+	const held, header = 20_000, 24
+	taken := func(held int) float64 {
+		paid := session.StateSlice[int]("paid")
+		s, err := session.New(session.Config{ID: "many", Slices: []session.Declared{paid}, Reducers: []session.Reducer{
+			session.On(paid, session.EventToolResult, "pay", func(reducer.View[int], session.ToolResultEvent) (reducer.Change[int], error) {
+				return reducer.Append(1), nil
+			}),
+			session.On(paid, "filled", "fill", func(reducer.View[int], int) (reducer.Change[int], error) {
+				return reducer.Extend(make([]int, held)...), nil
+			}),
+		}})
+		require.NoError(t, err)
+		require.NoError(t, s.Dispatch(session.Event{Name: "filled", Payload: []byte("0")}))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		model := looptest.NewModel(replyOf(100, true, manyCalls[0].call), looptest.Say("done"))
+		_, err = fixture.Run(t.Context(), model, s, loop.Input{Prompt: "Add."}, without(t))
+		require.NoError(t, err)
+		runtime.ReadMemStats(&after)
+		all, _ := s.State().Values("paid")
+		require.Len(t, all, held+100)
+		return float64(after.TotalAlloc - before.TotalAlloc)
+	}
+	taken(0) // what is made once
+	assert.Less(t, (taken(held)-taken(0))/(held*header), 20.0, "copies of the slice for a hundred calls")
 }
 
 // The limits of one feedback bound the text about all calls of a reply. Each native call gets at least a

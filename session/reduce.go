@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -178,11 +179,14 @@ func (s State) apply(op reducer.Op) (State, error) {
 	return s, nil
 }
 
+// same compares values. What a reducer made is appended when it is tried, and again when the core applies it.
+func same(a, b json.RawMessage) bool { return bytes.Equal(a, b) }
+
 // changed returns the values of a slice after an operation.
 func (s *slot) changed(op reducer.Op) (values, error) {
 	switch {
 	case op.Kind.Keeps():
-		return s.held.Append(op.Values...), nil
+		return s.held.AppendAgain(same, op.Values...), nil
 	case s.kind == KindLog:
 		return s.held, errLogSlice
 	}

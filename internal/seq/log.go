@@ -20,12 +20,12 @@ type Log[T any] struct {
 }
 
 // buf is memory shared by logs that grew from one another. cells are the values from index gone on. used is
-// the number of values, forgotten ones included, that belong to some log. A cell is written once, by the
-// append that claimed it.
+// the number of values, forgotten ones included, that belong to some log, and written is how many of them can
+// be read. A cell is written once, by the append that claimed it.
 type buf[T any] struct {
-	used  atomic.Int64
-	gone  int
-	cells []T
+	used, written atomic.Int64
+	gone          int
+	cells         []T
 }
 
 // Of returns a log of the values. It copies them.
@@ -40,6 +40,7 @@ func (l Log[T]) Append(values ...T) Log[T] {
 	n, at := l.n+len(values), l.n-l.gone()
 	if b := l.b; b != nil && at+len(values) <= len(b.cells) && b.used.CompareAndSwap(int64(l.n), int64(n)) {
 		copy(b.cells[at:], values)
+		b.written.Store(int64(n))
 		return Log[T]{b, n}
 	}
 	held := l.From(0)
@@ -49,10 +50,21 @@ func (l Log[T]) Append(values ...T) Log[T] {
 	return of(append(held, values...), n)
 }
 
+// AppendAgain is Append for values that may have been appended to l before, to try it: a log that continues l
+// with equal ones already is not copied.
+func (l Log[T]) AppendAgain(equal func(a, b T) bool, values ...T) Log[T] {
+	n, at := l.n+len(values), l.n-l.gone()
+	if b := l.b; b != nil && int64(n) <= b.written.Load() && slices.EqualFunc(b.cells[at:at+len(values)], values, equal) {
+		return Log[T]{b, n}
+	}
+	return l.Append(values...)
+}
+
 // of returns a log of n values with the last of them in cells.
 func of[T any](cells []T, n int) Log[T] {
 	b := &buf[T]{cells: cells[:cap(cells)], gone: n - len(cells)}
 	b.used.Store(int64(n))
+	b.written.Store(int64(n))
 	return Log[T]{b, n}
 }
 

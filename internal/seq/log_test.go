@@ -254,3 +254,30 @@ func TestForgettingKeepsTheRest(t *testing.T) {
 }
 
 func some(values []int) []int { return append([]int{}, values...) }
+
+// Values that were appended to try them are appended again without a copy; others, and more of them, are not mixed
+// up with these.
+func TestWhatWasTriedIsAppendedWithoutACopy(t *testing.T) {
+	equal := func(a, b int) bool { return a == b }
+	l := seq.Of(1, 2).Append(3) // with room behind it
+	tried := l.Append(4)
+	assert.True(t, tried.Same(l.AppendAgain(equal, 4)))
+	assert.Equal(t, []int{1, 2, 3, 5}, values(l.AppendAgain(equal, 5)))
+	more := l.AppendAgain(equal, 4, 5)
+	assert.Equal(t, []int{1, 2, 3, 4, 5}, values(more))
+	assert.Equal(t, []int{1, 2, 3, 4}, values(tried))
+	assert.True(t, tried.AppendAgain(equal).Same(tried))
+	assert.Equal(t, []int{7}, values(seq.Log[int]{}.AppendAgain(equal, 7)))
+	forgot := more.Forget(2).Append(6)
+	assert.True(t, forgot.Append(6).Same(forgot.AppendAgain(equal, 6)))
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for n, at := 0, l; n < 100; n++ {
+				at = at.AppendAgain(equal, n)
+				assert.Equal(t, n, at.At(3+n))
+			}
+		})
+	}
+	all.Wait()
+}
