@@ -270,7 +270,7 @@ const (
 	Abort PlanKind = "abort"
 	// Fallback closes the exhausted action and goes on: with another prompt, model or policy, or after a
 	// delay. For a transport failure it makes the request again. With a prompt, calls of the reply that were
-	// not run yet are skipped.
+	// not run yet are skipped. A call that the config's ToolChoice requires is still required.
 	Fallback PlanKind = "fallback"
 	// Degrade ends the run successfully, with the plain text of the last reply as its answer and a warning.
 	Degrade PlanKind = "degrade"
