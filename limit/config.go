@@ -50,8 +50,8 @@ type Config struct {
 	// Failures (failures) is how many calls in a row find the provider down before the breaker opens. 0 means
 	// 3.
 	Failures int64 `json:"failures,omitempty" policy:"failures,absent,least=1,most=2147483647"`
-	// ProbeEvery (probe_every) is the time between probes while the breaker is open. 0 means 1 s. A probe that
-	// was not settled within 30 s is lost, and another one may be made.
+	// ProbeEvery (probe_every) is the time between probes while the breaker is open. 0 means 1 s. A probe
+	// that was not settled within 30 s is lost, and another one may be made.
 	ProbeEvery time.Duration `json:"probe_every_ns,omitempty" policy:"probe_every,absent,most=24h"`
 	// GiveUp (give_up) is how long the breaker may be open before asks are denied. 0 means 1 h.
 	GiveUp time.Duration `json:"give_up_ns,omitempty" policy:"give_up,absent,most=24h"`

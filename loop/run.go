@@ -21,8 +21,8 @@ import (
 // conversation and the attempts so far.
 type Result struct {
 	// Text is the answer as the model wrote it, after the thoughts that it begins with
-	// ([extract.WithoutThoughts]). Value is its checked JSON, if a structured answer was wanted. If the result
-	// of a call is the answer ([tool.Answers]), Text is that, and Value too unless it is a text.
+	// ([extract.WithoutThoughts]). Value is its checked JSON, if a structured answer was wanted. If the
+	// result of a call is the answer ([tool.Answers]), Text is that, and Value too unless it is a text.
 	Text  string
 	Value json.RawMessage
 	// Calls are the accepted calls, which were not run, if [Config].CallsOnly is set.

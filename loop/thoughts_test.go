@@ -11,8 +11,8 @@ import (
 	"github.com/retake-go/retake/looptest"
 )
 
-// A server that does not know the thoughts of its model returns them as a part of the text. They are no part of
-// the answer, but of what the model said: some models want them back.
+// A server that does not know the thoughts of its model returns them as a part of the text. They are no part
+// of the answer, but of what the model said: some models want them back.
 func TestThoughtsBeforeAnAnswerAreNoPartOfIt(t *testing.T) {
 	const said = "<think>\nThe capital of France.\n</think>\n\nParis"
 	s := answers(t)

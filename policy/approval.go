@@ -25,8 +25,8 @@ type Approval struct {
 	When ApprovalRule `policy:"when,words=declared|never|always|undeclared|first|above"`
 	// Argument (argument) is the argument whose value counts for [ApproveAbove]: the name of a top-level
 	// member, or a JSON Pointer, such as "/amount/value". Above (above) is the largest value that needs no
-	// approval; at least 0. A value that is missing, is no number or has more than nine decimals needs it, and
-	// so does a call with another spelling of the name ("AMOUNT"), which some decoders take for the same.
+	// approval; at least 0. A value that is missing, is no number or has more than nine decimals needs it,
+	// and so does a call with another spelling of the name ("AMOUNT"), which some decoders take for the same.
 	Argument string           `policy:"argument,each=argument"`
 	Above    *backoff.Decimal `policy:"above"`
 	// Timeout (timeout) is how long a question stays open: more than 0, or [Unlimited], the default. No

@@ -103,8 +103,8 @@ func (e entry) says(text string, more ...string) entry {
 	return e
 }
 
-// issue is what was wrong at a place in a reply, without the value that was received. Its texts are safe for a
-// terminal.
+// issue is what was wrong at a place in a reply, without the value that was received. Its texts are safe for
+// a terminal.
 type issue struct {
 	Pointer  string `json:"pointer"`
 	Rule     string `json:"rule"`
@@ -121,7 +121,8 @@ func issuesOf(all []fault.Issue) (issues []issue) {
 	return issues
 }
 
-// scrub leaves out of the texts of an entry what a page leaves out. Entries that are not kept need none of it.
+// scrub leaves out of the texts of an entry what a page leaves out. Entries that are not kept need none of
+// it.
 func (e *entry) scrub(within *Page) {
 	e.Text, e.model = within.scrub(e.Text), within.scrub(e.model)
 	for n := range e.More {

@@ -81,8 +81,8 @@ func (f *collector) forItsKind(list []*node) (only *node, isSo bool) {
 	return only, true
 }
 
-// ofOne applies the one alternative that is for the value, if there is one. What is wrong within the value, and
-// several things that are wrong with it, are the answer as they are.
+// ofOne applies the one alternative that is for the value, if there is one. What is wrong within the value,
+// and several things that are wrong with it, are the answer as they are.
 func (f *collector) ofOne(rule string, list []*node, only *node) {
 	from := len(f.failures)
 	if only == nil {
@@ -180,7 +180,8 @@ func appendNew(list []string, s string) []string {
 	return append(list, s)
 }
 
-// excludes is the keyword by which a schema is for other kinds or values; empty where it may be for the value.
+// excludes is the keyword by which a schema is for other kinds or values; empty where it may be for the
+// value.
 func (f *collector) excludes(n *node) string {
 	switch {
 	case n.types != 0 && n.types&f.v.kind == 0:

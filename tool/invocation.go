@@ -100,7 +100,8 @@ func LastProgress(ctx context.Context, v any) bool {
 	return last != nil && canon.Unmarshal(last, v) == nil
 }
 
-// ErrNoCall: the context is not that of a running tool. What a tool emits after it has returned would be lost.
+// ErrNoCall: the context is not that of a running tool. What a tool emits after it has returned would be
+// lost.
 var ErrNoCall = errors.New("not in a tool call")
 
 var errReturned = fmt.Errorf("%w: it is over", ErrNoCall)

@@ -23,8 +23,8 @@
 // configuration, and [KeepOpaque] keeps what only the model that made it can read.
 //
 // Package chat is a model on OpenAI's APIs, and package claude one on Anthropic's, made of all this. Package
-// kittest tests an adapter against loopback servers, as journaltest tests a store. Package turns is the kit of
-// runtimes that call models and run tools themselves.
+// kittest tests an adapter against loopback servers, as journaltest tests a store. Package turns is the kit
+// of runtimes that call models and run tools themselves.
 //
 // Everything is safe for concurrent use except [Head], [Pieces] and [Extras], which belong to one request,
 // and [Faults], which belongs to one check.

@@ -102,8 +102,8 @@ func (r *remote) limit(ctx context.Context) (limited context.Context, alive, end
 	return limited, func() { timer.Reset(r.cfg.CallTimeout) }, func() { timer.Stop(); cancel(nil) }
 }
 
-// broken returns the error of a call without a result. A call that was never sent, or that the server refused,
-// is made again, whatever the tool declares.
+// broken returns the error of a call without a result. A call that was never sent, or that the server
+// refused, is made again, whatever the tool declares.
 func (r *remote) broken(ctx context.Context, session *sdk.ClientSession, err error, refused bool) error {
 	err = fault.Bounded(err)
 	unsent := neverSent(err) || ctx.Err() == nil && refused

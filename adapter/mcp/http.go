@@ -18,11 +18,12 @@ import (
 // only puts the status into a text, so that no call would be retried. A 404 to a session is always the end of
 // that session, so that [WithReconnect] opens another; so is the 400 or 401 of servers of other SDKs that say
 // so in their words. A call that is refused so, or by status 401 or 429, was not made, which nobody knows
-// with other clients: there it is in doubt. A body of more than 16 MiB ends the session, as such a message does
-// on other connections: the SDK itself would read it whole. A nil base is [http.DefaultClient]. base is not
-// changed, and the client is as safe for concurrent use as base is.
+// with other clients: there it is in doubt. A body of more than 16 MiB ends the session, as such a message
+// does on other connections: the SDK itself would read it whole. A nil base is [http.DefaultClient]. base is
+// not changed, and the client is as safe for concurrent use as base is.
 //
-// Without DisableStandaloneSSE a session ends once its stream for the server's own messages was cut six times.
+// Without DisableStandaloneSSE a session ends once its stream for the server's own messages was cut six
+// times.
 //
 //	&sdk.StreamableClientTransport{Endpoint: url, HTTPClient: mcp.HTTPClient(nil), DisableStandaloneSSE: true}
 func HTTPClient(base *http.Client) *http.Client {
@@ -44,9 +45,9 @@ type statuses struct{ base http.RoundTripper }
 // that makes it.
 type refusedKey struct{}
 
-// refusals are the statuses of requests that were not carried out: without credentials, or after too many. With
-// 403 a gateway may hold back the result of a call that was made. A 404 without a session may be a tool's own
-// answer, with JSON-RPC's code of an unknown method.
+// refusals are the statuses of requests that were not carried out: without credentials, or after too many.
+// With 403 a gateway may hold back the result of a call that was made. A 404 without a session may be a
+// tool's own answer, with JSON-RPC's code of an unknown method.
 var refusals = []int{http.StatusUnauthorized, http.StatusTooManyRequests}
 
 // maxRefusal bounds how much of a failed response is read, in bytes.

@@ -82,8 +82,8 @@ func (c *cutShort) Write(p []byte) (int, error) {
 
 func (c *cutShort) Flush() { c.ResponseWriter.(http.Flusher).Flush() }
 
-// An answer that breaks off is a lost connection, also over HTTP, where the session goes on: a declared tool is
-// called again, with its key. Any other call is in doubt.
+// An answer that breaks off is a lost connection, also over HTTP, where the session goes on: a declared tool
+// is called again, with its key. Any other call is in doubt.
 func TestAnAnswerThatBreaksOffIsALostConnection(t *testing.T) {
 	for name, keep := range map[string]int{"at its beginning": 0, "within": 20} {
 		for _, whole := range []bool{false, true} {

@@ -27,8 +27,8 @@ type tunePage struct {
 	Points, Front []tunePoint
 }
 
-// tunePoint is a policy in the picture, which is 600 by 320. Top is where it would be if all succeeded of which
-// the end is not known. R says how long its runs waited.
+// tunePoint is a policy in the picture, which is 600 by 320. Top is where it would be if all succeeded of
+// which the end is not known. R says how long its runs waited.
 type tunePoint struct {
 	*candidate
 	X, Y, Top, R float64

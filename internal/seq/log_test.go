@@ -255,8 +255,8 @@ func TestForgettingKeepsTheRest(t *testing.T) {
 
 func some(values []int) []int { return append([]int{}, values...) }
 
-// Values that were appended to try them are appended again without a copy; others, and more of them, are not mixed
-// up with these.
+// Values that were appended to try them are appended again without a copy; others, and more of them, are not
+// mixed up with these.
 func TestWhatWasTriedIsAppendedWithoutACopy(t *testing.T) {
 	equal := func(a, b int) bool { return a == b }
 	l := seq.Of(1, 2).Append(3) // with room behind it

@@ -23,8 +23,8 @@ const (
 type Config struct {
 	// URL is the address of the API without its version, http or https; empty means [DefaultURL].
 	URL string `json:"url,omitempty"`
-	// Key is sent as X-Api-Key; empty for none. It is in no error, in no JSON form and in nothing that package
-	// fmt prints.
+	// Key is sent as X-Api-Key; empty for none. It is in no error, in no JSON form and in nothing that
+	// package fmt prints.
 	Key string `json:"-"`
 	// Version is that of the API; empty means [Version2026]. The client of an SDK has a version of its own,
 	// which is what empty means there: set it if the client asks for another.
