@@ -88,9 +88,9 @@ func TestAnAnswerThatBreaksOffIsALostConnection(t *testing.T) {
 	for name, keep := range map[string]int{"at its beginning": 0, "within": 20} {
 		for _, whole := range []bool{false, true} {
 			for _, declared := range []bool{false, true} {
-				var keys []any
+				keys := make(chan any, 3)
 				server := newServer("pay", func(_ context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-					keys = append(keys, req.Params.Meta[mcp.MetaIdempotencyKey])
+					keys <- req.Params.Meta[mcp.MetaIdempotencyKey]
 					return text("paid"), nil
 				})
 				cuts := 0
@@ -119,7 +119,7 @@ func TestAnAnswerThatBreaksOffIsALostConnection(t *testing.T) {
 				if declared {
 					assert.Equal(t, "paid", answers(r)[0].Text, name)
 					require.Len(t, keys, 2)
-					assert.Equal(t, keys[0], keys[1])
+					assert.Equal(t, <-keys, <-keys)
 					assert.True(t, slices.ContainsFunc(r.Attempts, func(a session.Attempt) bool { return a.Class == fault.Network }), name)
 					continue
 				}
