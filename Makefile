@@ -53,8 +53,9 @@ $(FLEET:%=fleet@%): fleet@%:
 	cd $* && go test -count=1 -timeout 20m -v -run 'Kill|Fleet|Outlive|River' .
 
 # Not the modules that measure and release, and not the examples: what they start is tested where it is made, and
-# compiling all that they use once more takes longer than most tests.
-RACE := $(filter-out bench bench/work tools examples examples/%,$(MODULES))
+# compiling all that they use once more takes longer than most tests. Nor those that only send by the client of an SDK:
+# what they share is raced in adapter/kit.
+RACE := $(filter-out bench bench/work tools examples examples/% adapter/openai adapter/anthropic adapter/anthropicv2,$(MODULES))
 
 race: export RETAKE_CASES ?= 40
 race: $(RACE:%=race@%) ## what CI runs: the race detector, in random order
