@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -93,16 +94,15 @@ func TestAnAnswerThatBreaksOffIsALostConnection(t *testing.T) {
 					keys <- req.Params.Meta[mcp.MetaIdempotencyKey]
 					return text("paid"), nil
 				})
-				cuts := 0
+				var cuts atomic.Int32
 				serve := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server },
 					&sdk.StreamableHTTPOptions{JSONResponse: whole})
 				var w web
 				w.open(t, http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
-					if req.Method != http.MethodPost || cuts == 0 {
+					if req.Method != http.MethodPost || cuts.Add(-1) < 0 {
 						serve.ServeHTTP(rw, req)
 						return
 					}
-					cuts--
 					serve.ServeHTTP(&cutShort{rw, keep}, req)
 					if whole {
 						panic(http.ErrAbortHandler)
@@ -113,7 +113,7 @@ func TestAnAnswerThatBreaksOffIsALostConnection(t *testing.T) {
 				tools, err := mcp.Tools(t.Context(), w.connect(t), cfg,
 					mcp.WithReconnect(func(context.Context) (*sdk.ClientSession, error) { return w.connect(t), nil }))
 				require.NoError(t, err)
-				cuts = 1
+				cuts.Store(1)
 				r, err := run(t, tools, looptest.NewModel(looptest.Call(call("c1", "pay", `{}`)), looptest.Say("Done.")))
 				require.NoError(t, err, name)
 				if declared {
