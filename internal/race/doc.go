@@ -1,2 +1,3 @@
-// Package race says to tests that count memory whether the race detector is on, which allocates for itself.
+// Package race says to tests that count memory or take long whether the race detector is on, which allocates and
+// takes time for itself.
 package race
