@@ -140,7 +140,7 @@ func (d *delays) rows(p policy.RetryPolicy, class fault.Class, plane fault.Plane
 	case attempts == policy.Unlimited:
 		return nil, misused("-attempts is missing: the policy's attempts are unlimited: say how many to show")
 	case attempts > maxDelays+1:
-		return nil, misused("-attempts: %d attempts are too many: at most %d can be shown", attempts, maxDelays+1)
+		return nil, misused("%d attempts are too many to show: give -attempts of at most %d", attempts, maxDelays+1)
 	}
 	number := 1 // as loop.Do numbers the lines of the two planes
 	if plane == fault.Transport {
