@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/report/internal/told"
 )
 
@@ -118,7 +119,7 @@ func hidden(text string, at int) string {
 	switch {
 	case r == utf8.RuneError && size == 1:
 		return fmt.Sprintf("byte %02X", text[at])
-	case r == '\n' || r == '\t' || r == joiner || told.Seen(text[:at], r):
+	case r == '\n' || r == '\t' || r == joiner || canon.Seen(text[:at], r):
 		return ""
 	}
 	return fmt.Sprintf("U+%04X", r)

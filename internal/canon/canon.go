@@ -195,6 +195,16 @@ func Visible(s string) string {
 	return b.String()
 }
 
+// Seen reports whether a character after a text can be seen, and leaves the direction of others as it is.
+func Seen(text string, r rune) bool {
+	if r == '\ufe0f' { // it makes an emoji of a symbol, and nothing of a letter
+		symbol, _ := utf8.DecodeLastRuneInString(text)
+		return unicode.IsSymbol(symbol)
+	}
+	return unicode.IsGraphic(r) &&
+		!unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}
+
 // Cut shortens s to limit bytes without splitting a character. It ends in "…" if there is room for that.
 func Cut(s string, limit int) string {
 	if len(s) <= limit {

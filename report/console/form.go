@@ -17,7 +17,6 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/masked"
 	"github.com/retake-go/retake/internal/several"
-	"github.com/retake-go/retake/report/internal/told"
 	"github.com/retake-go/retake/schema"
 )
 
@@ -309,7 +308,7 @@ func jsonText(value any) string {
 func escaped(text string) string {
 	var b strings.Builder
 	for at, r := range text {
-		if told.Seen(text[:at], r) {
+		if canon.Seen(text[:at], r) {
 			b.WriteRune(r)
 			continue
 		}

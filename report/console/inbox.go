@@ -11,12 +11,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/masked"
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/journal/inbox"
 	"github.com/retake-go/retake/loop/machine"
-	"github.com/retake-go/retake/report/internal/told"
 )
 
 // pending is a question that waits for a person.
@@ -175,7 +175,7 @@ func (c *Console) given(ctx context.Context, s *watched) map[string]string {
 func visible(text string) string {
 	var b strings.Builder
 	for at, r := range text {
-		if r == '\n' || r == '\t' || told.Seen(text[:at], r) {
+		if r == '\n' || r == '\t' || canon.Seen(text[:at], r) {
 			b.WriteRune(r)
 			continue
 		}

@@ -4,7 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode"
-	"unicode/utf8"
+
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // maxLine is how many bytes of a text are looked at.
@@ -20,16 +21,6 @@ func IsRedacted(text string) bool {
 	return at != nil && at[0] == 0 && at[1] == len(text)
 }
 
-// Seen reports whether a character after a text can be seen, and leaves the direction of others as it is.
-func Seen(text string, r rune) bool {
-	if r == '\ufe0f' { // it makes an emoji of a symbol, and nothing of a letter
-		symbol, _ := utf8.DecodeLastRuneInString(text)
-		return unicode.IsSymbol(symbol)
-	}
-	return unicode.IsGraphic(r) &&
-		!unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
-}
-
 // Line makes any text one line that is safe for a terminal. Line feeds and tabs become spaces, and characters
 // that cannot be seen become U+FFFD. A long text is cut first.
 func Line(s string) string {
@@ -39,7 +30,7 @@ func Line(s string) string {
 		switch {
 		case r == '\n' || r == '\r' || r == '\t':
 			r = ' '
-		case !Seen(s[:at], r):
+		case !canon.Seen(s[:at], r):
 			r = unicode.ReplacementChar
 		}
 		b.WriteRune(r)
