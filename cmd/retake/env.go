@@ -11,11 +11,11 @@ import (
 	"os"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf16"
 
 	"golang.org/x/term"
 
+	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/journal/sealed"
 )
 
@@ -80,17 +80,18 @@ func (e *env) warn(format string, args ...any) {
 	fmt.Fprintln(e.err, plainLines(fmt.Sprintf(format, args...)))
 }
 
-// json writes a value as one line. Characters that do not print are escaped.
+// json writes a value as one line. Characters that cannot be seen are escaped.
 func (e *env) json(v any) error {
-	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
 		return err
 	}
-	for _, r := range text.String() {
+	text := out.String()
+	for at, r := range text {
 		switch {
-		case r == '\n' || unicode.IsGraphic(r):
+		case r == '\n' || canon.Seen(text[:at], r):
 			_, _ = e.out.WriteRune(r)
 		default:
 			for _, unit := range utf16.AppendRune(nil, r) {

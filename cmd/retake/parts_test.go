@@ -62,6 +62,13 @@ func TestTextForTerminals(t *testing.T) {
 	assert.Equal(t, "\x1b[31mno\x1b[0m", paint(true).red("no"))
 	assert.Equal(t, "no", paint(false).red("no"))
 	assert.Equal(t, "a\uFFFD[31mb", plain("a\x1b[31mb"))
+	// A filler takes the place of letters and shows nothing, so that two names look like one.
+	assert.Equal(t, "pay\uFFFD ⚠\ufe0f", plain("pay\u3164 ⚠\ufe0f"))
+	var out bytes.Buffer
+	e := &env{out: bufio.NewWriter(&out)}
+	require.NoError(t, e.json("pay\u3164 ⚠\ufe0f"))
+	require.NoError(t, e.out.Flush())
+	assert.Equal(t, `"pay\u3164 ⚠`+"\ufe0f\"\n", out.String())
 }
 
 func FuzzSplitResponse(f *testing.F) {

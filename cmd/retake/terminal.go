@@ -4,6 +4,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/retake-go/retake/internal/canon"
 )
 
 // paint colours text if it is set.
@@ -22,21 +24,23 @@ func (p paint) red(text string) string   { return p.with("31", text) }
 func (p paint) green(text string) string { return p.with("32", text) }
 func (p paint) cyan(text string) string  { return p.with("36", text) }
 
-// plain makes any text safe for a line of a terminal: tabs become spaces, and other characters that do not
-// print U+FFFD.
+// plain makes any text safe for a line of a terminal: tabs become spaces, and other characters that cannot be
+// seen U+FFFD.
 func plain(s string) string { return strings.ReplaceAll(plainLines(s), "\n", "\uFFFD") }
 
 // plainLines is plain for a text of several lines.
 func plainLines(s string) string {
-	return strings.Map(func(r rune) rune {
+	var b strings.Builder
+	for at, r := range s {
 		switch {
 		case r == '\t':
-			return ' '
-		case r == '\n' || unicode.IsGraphic(r):
-			return r
+			r = ' '
+		case r != '\n' && !canon.Seen(s[:at], r):
+			r = unicode.ReplacementChar
 		}
-		return unicode.ReplacementChar
-	}, s)
+		b.WriteRune(r)
+	}
+	return b.String()
 }
 
 // indent puts two spaces before each line.
