@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -78,7 +77,7 @@ func Prune(ctx context.Context, store Keeper, r Retention, now time.Time, each f
 			old = append(old, s)
 		}
 		if err != nil || !s.State.Ended() {
-			open[s.Session], open[digestIn(s.Session)] = true, true
+			open[s.Session], open[machine.DigestID(s.Session)] = true, true
 		}
 	}
 	for _, s := range old {
@@ -87,13 +86,6 @@ func Prune(ctx context.Context, store Keeper, r Retention, now time.Time, each f
 		}
 	}
 	return bad
-}
-
-// digestIn returns what the ids of agents have in place of a long id.
-func digestIn(session string) string {
-	child := machine.ChildID(session, math.MaxInt, math.MaxInt, math.MaxInt-1)
-	digest, _ := machine.Outer(child, child)
-	return digest
 }
 
 // goes reports whether a session is deleted, unless its ids are kept.

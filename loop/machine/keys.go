@@ -84,8 +84,11 @@ func ChildID(session string, run, turn, call int) string {
 	return childID(session, placeIn(run, turn, call))
 }
 
-// Outer reverses [State.Child]: it returns the id, or its digest, of the session in whose call the session id
-// was made. It compares the recorded seed, because anybody may have chosen an id of that form. is reports
+// DigestID is what the ids of [State.Child] have in the place of a session's id that is too long.
+func DigestID(session string) string { return digest([]byte(session), keyLen) }
+
+// Outer reverses [State.Child]: it returns the id, or its [DigestID], of the session in whose call the session
+// id was made. It compares the recorded seed, because anybody may have chosen an id of that form. is reports
 // whether the session was made so.
 func Outer(id, seed string) (outer string, is bool) {
 	outer = id
@@ -109,7 +112,7 @@ func placeIn(run, turn, call int) string { return fmt.Sprintf("%d.%d.%d", run, t
 
 func childID(session, place string) string {
 	if len(session)+1+len(place) > longestID {
-		session = digest([]byte(session), keyLen)
+		session = DigestID(session)
 	}
 	return session + "." + place
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"math"
 	"slices"
 	"sync"
 	"time"
@@ -179,13 +178,6 @@ func (s *watched) isSettled(now time.Time) bool {
 // mayBeLong is the least length of an id of which agents may have the digest.
 const mayBeLong = 60
 
-// digest is what the ids of a session's agents have instead of its own, if that is long.
-func digest(id string) string {
-	child := machine.ChildID(id, math.MaxInt, math.MaxInt, math.MaxInt-1)
-	digest, _ := machine.Outer(child, child)
-	return digest
-}
-
 // relate finds the sessions in which others were made by their digests, counts the calls under way as in
 // doubt whose agents have left something in doubt, and says what their agents ask.
 func (w *watcher) relate() {
@@ -289,7 +281,7 @@ func (w *watcher) one(ctx context.Context, k key, stat journal.Stat, now time.Ti
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.sessions[k] = is; len(k.id) >= mayBeLong {
-		w.digested[key{k.store, digest(k.id)}] = k.id
+		w.digested[key{k.store, machine.DigestID(k.id)}] = k.id
 	}
 	w.version++
 }
