@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/retake-go/retake/internal/masked"
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal/inbox"
+	"github.com/retake-go/retake/schema"
 )
 
 var pendingCommand = command{
@@ -18,11 +20,11 @@ var pendingCommand = command{
 	about: `
 Lists the questions of all sessions that a person can answer now, with the words that "retake answer" takes:
 the session and the call. Journals are read while other processes write them; no lock is taken. Questions
-whose answer waits for the run to take it are left out.
+whose answer waits for the run to take it are left out, and so are values that a tool marks as secret.
 
 STORE is a folder of journals (journal.Dir), a SQLite database or an address postgres://…. With -json it
 writes {"pending": [{"session", "call", "kind", "tool", "arguments", "rule", "at", "deadline", "default"}]};
-a question without a deadline has none.`,
+a question without a deadline has none, and its arguments are whole.`,
 	task: newTask[pending],
 }
 
@@ -90,8 +92,8 @@ func pendingOf(q *inbox.Question) pendingQuestion {
 	return told
 }
 
-// asked says what is asked, until when, and about which arguments, if it is about a call. The sentence of the
-// question itself says how long there was in all.
+// asked says what is asked, until when, and about which arguments, without secrets, if it is about a call. The
+// sentence of the question itself says how long there was in all.
 func asked(q *inbox.Question, now time.Time) string {
 	ask := q.Ask
 	ask.Deadline = time.Time{}
@@ -100,8 +102,11 @@ func asked(q *inbox.Question, now time.Time) string {
 		text += fmt.Sprintf(", until %s UTC (%s left), else %s", q.Deadline.UTC().Format(time.DateTime),
 			several.Rough(q.Deadline.Sub(now)), q.Default)
 	}
-	if len(q.Arguments) > 0 {
-		text += ": " + string(q.Arguments)
+	if arguments := q.Arguments; len(arguments) > 0 {
+		if s, err := schema.Compile(q.Schema); err == nil {
+			arguments = masked.JSON(arguments, s.Secrets())
+		}
+		text += ": " + string(arguments)
 	}
 	return text
 }

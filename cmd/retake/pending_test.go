@@ -21,3 +21,11 @@ func TestAQuestionSaysHowLongThereStillIs(t *testing.T) {
 	q.Deadline = time.Time{}
 	assert.Equal(t, `approve pay (always): {"cents":500}`, asked(q, began))
 }
+
+// A terminal is no place for what the tool marks as secret. Who answers by a script reads all of it.
+func TestAQuestionIsPrintedWithoutSecrets(t *testing.T) {
+	q := &inbox.Question{Ask: machine.Ask{Tool: "pay", Rule: policy.ApproveAlways, Arguments: json.RawMessage(`{"to":{"iban":"DE89"},"cents":500}`)}}
+	q.Schema = json.RawMessage(`{"properties": {"to": {"properties": {"iban": {"type": "string", "x-secret": true}}}}}`)
+	assert.Equal(t, `approve pay (always): {"to":{"iban":"[secret]"},"cents":500}`, asked(q, time.Time{}))
+	assert.JSONEq(t, `{"to":{"iban":"DE89"},"cents":500}`, string(pendingOf(q).Arguments))
+}

@@ -2,6 +2,7 @@ package inbox
 
 import (
 	"context"
+	"encoding/json"
 	"iter"
 	"slices"
 	"time"
@@ -25,6 +26,8 @@ type Question struct {
 	Session string `json:"session"`
 	Call    string `json:"call"`
 	machine.Ask
+	// Schema is that of the arguments, which says what of them is secret; nil if the journal does not have it.
+	Schema json.RawMessage `json:"-"`
 	// Answer is the answer that waits for the run to take it, or nil.
 	Answer *machine.Response `json:"-"`
 }
@@ -65,7 +68,7 @@ func PendingOf(ctx context.Context, store Store, session string, now time.Time) 
 		if !a.Deadline.IsZero() && !now.Before(a.Deadline) {
 			continue
 		}
-		q := Question{Session: session, Call: a.ID, Ask: a}
+		q := Question{Session: session, Call: a.ID, Ask: a, Schema: f.Form(a.Tool)}
 		if n := slices.IndexFunc(items, isAnswerTo(a.ID)); n >= 0 {
 			q.Answer, _ = ResponseIn(items[n]) // what cannot be read is the run's to say
 		}

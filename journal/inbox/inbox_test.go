@@ -100,6 +100,7 @@ func TestWhatWaitsIsListedWithoutALock(t *testing.T) {
 	assert.Equal(t, "order-42", q.Session)
 	assert.Equal(t, q.ID, q.Call)
 	assert.JSONEq(t, asked, string(q.Arguments))
+	assert.Contains(t, string(q.Schema), `"properties"`)
 	assert.Equal(t, looptest.Epoch.Add(time.Hour), q.Deadline)
 	assert.Nil(t, q.Answer)
 	text, err := json.Marshal(q)
