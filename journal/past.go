@@ -38,13 +38,13 @@ func (j *Journal) Call(key string, transport int) (began bool, landed *Note) {
 	if j.clear == nil {
 		return false, nil
 	}
-	for _, n := range j.clear.Notes {
-		switch {
+	for at := range j.clear.Notes {
+		switch n := &j.clear.Notes[at]; {
 		case n.Key != key || n.Transport != transport:
 		case n.Kind == ToolBegan:
 			began = true
 		default:
-			landed = &n
+			landed = new(*n)
 		}
 	}
 	return began, landed

@@ -12,6 +12,7 @@ import (
 
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/internal/fixture"
+	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
@@ -97,20 +98,35 @@ func BenchmarkManyCalls(b *testing.B) {
 // Replies of up to some hundred calls (the default allows 128) need memory in proportion. Of
 // thousands, the list of calls that each outcome copies is the larger part.
 func TestManyCallsTakeMemoryInProportion(t *testing.T) {
-	taken := func(cfg loop.Config, turn looptest.Turn) float64 {
+	taken := func(run func()) float64 {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		ranWith(t, cfg, turn)
+		run()
 		runtime.ReadMemStats(&after)
 		return float64(after.TotalAlloc - before.TotalAlloc)
 	}
+	recorded := func(t *testing.T, n int) float64 {
+		cfg, turn := without(t), replyOf(n, true, manyCalls[0].call)
+		return taken(func() {
+			j, err := journal.Open(t.Context(), journal.Dir(t.TempDir()), "many", journal.Settings{Sync: journal.SyncNever})
+			require.NoError(t, err)
+			_, err = fixture.Run(t.Context(), looptest.NewModel(turn, looptest.Say("done")), fixture.In(nil, j), loop.Input{Prompt: "Add."},
+				cfg, loop.WithParallel(4))
+			require.NoError(t, err)
+		})
+	}
+	t.Run("recorded", func(t *testing.T) {
+		recorded(t, 64)
+		assert.Less(t, recorded(t, 256)/recorded(t, 64), 6.0, "4 times as many calls")
+	})
 	for _, kind := range manyCalls {
 		for _, native := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s/native=%v", kind.name, native), func(t *testing.T) {
 				cfg := without(t)
 				few, many := replyOf(64, native, kind.call), replyOf(256, native, kind.call)
-				taken(cfg, few) // what is made once
-				assert.Less(t, taken(cfg, many)/taken(cfg, few), 6.0, "4 times as many calls")
+				ran := func(turn looptest.Turn) float64 { return taken(func() { ranWith(t, cfg, turn) }) }
+				ran(few) // what is made once
+				assert.Less(t, ran(many)/ran(few), 6.0, "4 times as many calls")
 			})
 		}
 	}
