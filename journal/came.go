@@ -68,17 +68,15 @@ func (f *Fold) Untaken(question string) string {
 	return ""
 }
 
-// keepAnswered keeps which calls people answer about, and how these end. The state is still that before the
-// event.
-func (f *Fold) keepAnswered(ev *machine.Event, effects []machine.Effect) {
-	turn := f.State.Turn
+// keepAnswered keeps which calls people answer about, and how these end.
+func (f *Fold) keepAnswered(from standing, ev *machine.Event, effects []machine.Effect) {
 	if t := ev.Tool; t != nil && ev.Kind == machine.ToolEnded {
 		for n, a := range slices.Backward(f.answered) {
-			if a.turn == turn && a.index == t.Index {
+			if a.turn == from.turn && a.index == t.Index {
 				f.answered = slices.Clone(f.answered)
 				f.answered[n].Came = Came{Verdict: t.Verdict, Text: canon.UTF8(canon.Cut(endText(t), maxCameText)),
 					NotAccepted: t.Failure == nil && t.Reduced != nil && t.Reduced.Error != nil}
-				f.answered[n].key = f.State.Batch.Calls[t.Index].Key
+				f.answered[n].key = from.batch.Calls[t.Index].Key
 				break
 			}
 		}
@@ -86,7 +84,7 @@ func (f *Fold) keepAnswered(ev *machine.Event, effects []machine.Effect) {
 	for n := range effects {
 		if s := effects[n].Settled; s != nil && s.Ask.Index >= 0 {
 			kept := f.answered[max(0, len(f.answered)-maxCames+1):]
-			f.answered = append(slices.Clip(kept), answeredCall{question: s.Ask.ID, turn: turn, index: s.Ask.Index})
+			f.answered = append(slices.Clip(kept), answeredCall{question: s.Ask.ID, turn: from.turn, index: s.Ask.Index})
 		}
 	}
 }

@@ -229,21 +229,37 @@ func (f *Fold) begun(h Header) (bool, error) {
 // event steps the core and keeps its decision for comparison.
 func (f *Fold) event(ev *machine.Event) error {
 	f.events, f.last = f.events+1, ev
-	st := f.State
-	effects, err := machine.Step(&st, ev)
+	from := f.standing()
+	effects, err := machine.Step(&f.State, ev)
 	if err != nil {
 		return kindError{fmt.Errorf("event %d (%s) does not fit now: %w", f.events, ev.Kind, err), ErrDiffers}
 	}
-	f.undecided, err = f.follow(ev, effects, &st)
+	f.undecided, err = f.stepped(from, ev, effects)
 	return err
 }
 
 // follow takes over a step and returns its decision.
 func (f *Fold) follow(ev *machine.Event, effects []machine.Effect, st *machine.State) (*Decision, error) {
-	f.keepAnswered(ev, effects)
-	said := f.State.TranscriptLen()
-	f.State, f.before = *st, nil
-	d := &Decision{Effects: effects, Said: st.TranscriptFrom(said)}
+	from := f.standing()
+	f.State = *st
+	return f.stepped(from, ev, effects)
+}
+
+// standing is what counts of the state before a step: the number of messages, the turn and its batch.
+type standing struct {
+	said, turn int
+	batch      *machine.Batch
+}
+
+func (f *Fold) standing() standing {
+	return standing{f.State.TranscriptLen(), f.State.Turn, f.State.Batch}
+}
+
+// stepped notes what a step did, after which the fold has its state, and returns its decision.
+func (f *Fold) stepped(from standing, ev *machine.Event, effects []machine.Effect) (*Decision, error) {
+	f.keepAnswered(from, ev, effects)
+	f.before = nil
+	d := &Decision{Effects: effects, Said: f.State.TranscriptFrom(from.said)}
 	if !f.trusts {
 		if err := f.digest(ev, d); err != nil {
 			return nil, err
