@@ -31,7 +31,13 @@ func ApplyTo(said []message.Message, cuts []Cut, of Span) []message.Message {
 	if len(cuts) == 0 {
 		return said[of.From:of.To]
 	}
-	shown, at := make([]message.Message, 0, of.To-of.From), of.From
+	room := of.To - of.From
+	for _, c := range cuts {
+		if c.From >= of.From && c.To <= of.To {
+			room -= c.To - c.From - 1
+		}
+	}
+	shown, at := make([]message.Message, 0, max(room, 0)), of.From
 	for _, c := range cuts {
 		if c.From < at || c.To > of.To || c.To <= c.From {
 			continue

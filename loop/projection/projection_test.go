@@ -297,6 +297,17 @@ func TestWhatHadAnEffectStaysInOneLine(t *testing.T) {
 }
 
 // The number of what is left out has its verb.
+// A run with a window asks its model again and again: what a prompt takes is in proportion to what it shows,
+// not to the conversation.
+func TestAPromptTakesRoomForWhatItShows(t *testing.T) {
+	said := make([]message.Message, 10_000)
+	cuts := []projection.Cut{{Step: policy.Fold, From: 1, To: 4}, {Step: policy.Window, From: 4, To: 9_000, Text: "left out"},
+		{Step: policy.ClearResults, From: 9_100, To: 9_101, Text: "cleared"}}
+	shown := projection.Apply(said, cuts)
+	assert.Len(t, shown, 1+1+1_000)
+	assert.Less(t, cap(shown), 1_100)
+}
+
 func TestOneMessageThatIsLeftOutIsOne(t *testing.T) {
 	long := strings.Repeat("words ", 100)
 	said := []message.Message{byUser("look"), {Role: message.Assistant, Text: long}, byUser(long)}
