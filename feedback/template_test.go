@@ -35,6 +35,34 @@ func (v view) Slice(name string) ([]json.RawMessage, bool) {
 	return items, ok
 }
 
+// manyTimes is a view that counts how often all feedback is read.
+type manyTimes struct {
+	view
+	read *int
+}
+
+func (v manyTimes) Feedback() iter.Seq[feedback.RetryFeedback] {
+	*v.read++
+	return v.view.Feedback()
+}
+
+// A session may have much feedback, and most templates show the latest of it.
+func TestTheHistoryIsReadOnceAndOnlyByATemplateThatShowsIt(t *testing.T) {
+	f := booking(1, nil, nightsIssue)
+	for text, times := range map[string]int{
+		"{{feedback}} {{attempt}}": 0,
+		"{{range .History}}{{.Attempt}}{{end}}{{len history}}{{range history}}{{len $.History}}{{end}}": 1,
+	} {
+		read := 0
+		parsed, err := prompt.Parse(text, nil)
+		require.NoError(t, err)
+		v := manyTimes{view{latest: map[string]feedback.RetryFeedback{"": f}, all: []feedback.RetryFeedback{f}}, &read}
+		_, err = parsed.Prompt(v, 2, 3, feedback.DefaultLimits())
+		require.NoError(t, err)
+		assert.Equal(t, times, read, text)
+	}
+}
+
 func firstAttempt() prompt.Data { return prompt.NewData(view{}, 1, 3, feedback.DefaultLimits()) }
 
 func secondAttempt() prompt.Data {

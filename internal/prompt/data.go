@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"text/template"
 	"time"
 
@@ -23,14 +24,23 @@ type Data struct {
 	Attempt, MaxAttempts int
 	// Feedback is the feedback of the previous attempt; nil at the first.
 	Feedback *FeedbackView
-	// History is all feedback, oldest first.
-	History []*FeedbackView
 	// Vars are the caller's own values; in a run, those of its config. They are not neutralised: pipe text of
 	// users or models through quote.
 	Vars map[string]any
 
 	view View
 	lim  feedback.Limits
+	// history makes what History returns, once; nil for none. Few templates read it, and a session may have
+	// much feedback.
+	history func() []*FeedbackView
+}
+
+// History returns all feedback, oldest first.
+func (d Data) History() []*FeedbackView {
+	if d.history == nil {
+		return nil
+	}
+	return d.history()
 }
 
 // NewData returns the data for the prompt of an attempt. The view may be nil.
@@ -39,9 +49,12 @@ func NewData(view View, attempt, maxAttempts int, lim feedback.Limits) Data {
 	if view == nil {
 		return d
 	}
-	for f := range view.Feedback() {
-		d.History = append(d.History, shown(f, lim))
-	}
+	d.history = sync.OnceValue(func() (all []*FeedbackView) {
+		for f := range view.Feedback() {
+			all = append(all, shown(f, lim))
+		}
+		return all
+	})
 	if f, ok := view.LatestFeedback(""); ok {
 		d.Feedback = shown(f, lim)
 	}
@@ -80,7 +93,7 @@ func (d Data) funcs() template.FuncMap {
 	return template.FuncMap{
 		"feedback":    func() *FeedbackView { return d.Feedback },
 		"feedbackFor": d.feedbackFor,
-		"history":     func() []*FeedbackView { return d.History },
+		"history":     d.History,
 		"issues":      d.Feedback.Issues,
 		"attempt":     func() int { return max(d.Attempt, 1) },
 		"maxAttempts": func() int { return d.MaxAttempts },

@@ -113,8 +113,8 @@ func (t *Template) Words(f feedback.RetryFeedback, lim feedback.Limits) (string,
 	out := &bounded{max: max(lim.MaxBytes, 0)}
 	view := shown(f, lim)
 	d := Data{
-		Attempt: f.Attempt + 1, MaxAttempts: f.MaxAttempts, Feedback: view, History: []*FeedbackView{view},
-		Vars: t.vars, lim: lim,
+		Attempt: f.Attempt + 1, MaxAttempts: f.MaxAttempts, Feedback: view, Vars: t.vars, lim: lim,
+		history: func() []*FeedbackView { return []*FeedbackView{view} },
 	}
 	if err := t.execute(out, d); err != nil && !errors.Is(err, errTooLong) {
 		return "", renderError(err)
