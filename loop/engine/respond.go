@@ -75,11 +75,13 @@ const maxForm = 32 << 10
 // recordForms records what the arguments have to be about which people are asked, for those who answer
 // elsewhere.
 func (r *Runner) recordForms(at time.Time, asks []machine.Ask) error {
+	looked := map[string]bool{}
 	for n := range asks {
 		t, known := r.offer.Tools.Get(asks[n].Tool)
-		if !known || asks[n].Index < 0 {
+		if !known || asks[n].Index < 0 || looked[asks[n].Tool] {
 			continue
 		}
+		looked[asks[n].Tool] = true
 		form := journal.Note{Kind: journal.AskForm, At: at, Tool: asks[n].Tool, Schema: t.Parameters()}
 		if len(form.Schema) > maxForm {
 			continue

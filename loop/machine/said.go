@@ -55,7 +55,7 @@ func (s *step) withdraw() error {
 			s.forbid(c, userSpokeFirst, "")
 		}
 	}
-	return s.askOn(func(*Ask) bool { return true })
+	return s.askOn(func(Ask) bool { return true })
 }
 
 func (s *step) addUserMessages() {

@@ -76,7 +76,7 @@ func (s *step) responded() error {
 	if err := s.rule(s.call(a.Index), r); err != nil {
 		return err
 	}
-	return s.askOn(func(o *Ask) bool { return o.ID == a.ID })
+	return s.askOn(func(o Ask) bool { return o.ID == a.ID })
 }
 
 // settled records how a question was answered, and when the answer was given.
@@ -91,8 +91,8 @@ func (s *step) settled(a Ask, said time.Time, how Settled) {
 }
 
 // askOn asks the questions that are left, or goes on with the calls.
-func (s *step) askOn(answered func(*Ask) bool) error {
-	left := slices.DeleteFunc(slices.Clone(s.inner.Questions), func(a Ask) bool { return answered(&a) })
+func (s *step) askOn(answered func(Ask) bool) error {
+	left := slices.DeleteFunc(slices.Clone(s.inner.Questions), answered)
 	if s.ask(left); len(left) > 0 {
 		return nil
 	}
@@ -286,9 +286,9 @@ func (s *step) nobodyAnswered() error {
 		s.stop(Outcome{Reason: policy.ReasonDeadline})
 		return nil
 	}
-	over := func(a *Ask) bool { return !a.Deadline.IsZero() && !s.At.Before(a.Deadline) }
+	over := func(a Ask) bool { return !a.Deadline.IsZero() && !s.At.Before(a.Deadline) }
 	for _, a := range s.inner.Questions {
-		if !over(&a) {
+		if !over(a) {
 			continue
 		}
 		s.settled(a, time.Time{}, Settled{Verdict: a.Default, Nobody: true})
