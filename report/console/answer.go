@@ -218,6 +218,10 @@ func (c *Console) heard(
 		c.notSent(w, in, journal.ErrNoRun)
 		return nil, nil
 	}
+	if err = c.watch.away(s.store); err != nil {
+		c.refused(w, in, http.StatusServiceUnavailable, "Nothing was sent", c.unread(err)+". Yours was not sent.")
+		return nil, nil
+	}
 	store, can := c.inboxOf(s)
 	if !can {
 		c.refused(w, in, http.StatusConflict, "Nothing was sent",

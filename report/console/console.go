@@ -114,7 +114,7 @@ func New(s Settings) (*Console, error) {
 		c.clock = system{}
 	}
 	c.watch = &watcher{stores: s.Stores, scrubber: c.scrubber, clock: c.clock,
-		sessions: map[key]*watched{}, digested: map[key]string{}}
+		readings: make([]reading, len(s.Stores)), sessions: map[key]*watched{}, digested: map[key]string{}}
 	c.routes.HandleFunc("GET /console.css", c.css)
 	c.routes.HandleFunc("GET /console.js", func(w http.ResponseWriter, _ *http.Request) {
 		write(w, "text/javascript", look.JS+script)

@@ -52,13 +52,14 @@ func (a pending) state(now time.Time) string {
 // pending are the questions of all sessions: those about calls in doubt first, then by deadline.
 func (c *Console) pending(ctx context.Context) (all []pending) {
 	sessions, _ := c.watch.all()
+	given := c.given(ctx)
 	for _, s := range sessions {
 		if len(s.asks) == 0 {
 			continue
 		}
-		given := c.given(ctx, s)
+		answers := given(s)
 		for n := range s.asks {
-			all = append(all, pending{&s.asks[n], s, given[s.asks[n].ID]})
+			all = append(all, pending{&s.asks[n], s, answers[s.asks[n].ID]})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b pending) int {
@@ -150,25 +151,37 @@ func (c *Console) inboxOf(s *watched) (inbox.Store, bool) {
 	return store, can
 }
 
-// given are the answers that wait for the runs of a session to take them.
-func (c *Console) given(ctx context.Context, s *watched) map[string]string {
-	store, can := c.inboxOf(s)
-	if !can {
-		return nil
-	}
-	items, _ := store.Items(ctx, s.id) // one that cannot be read is the run's to say
-	all := map[string]string{}
-	for _, i := range items {
-		if said, err := inbox.ResponseIn(i); err == nil && i.Kind == journal.AnswerItem {
-			changed := ""
-			if len(said.Arguments) > 0 {
-				changed = " with changed arguments"
-			}
-			all[i.Key] = strings.TrimSpace(ruled(said.Verdict)+changed+" "+
-				c.author(said.By)) + " at " + clock(i.At)
+// given finds the answers that wait for the runs of sessions to take them. Each store is asked once which
+// sessions have any.
+func (c *Console) given(ctx context.Context) func(*watched) map[string]string {
+	with := map[int][]string{}
+	return func(s *watched) map[string]string {
+		store, can := c.inboxOf(s)
+		if !can || c.watch.away(s.store) != nil {
+			return nil
 		}
+		ids, known := with[s.store]
+		if !known {
+			ids, _ = store.WithItems(ctx) // one that cannot be read is the run's to say
+			with[s.store] = ids
+		}
+		if _, has := slices.BinarySearch(ids, s.id); !has {
+			return nil
+		}
+		items, _ := store.Items(ctx, s.id)
+		all := map[string]string{}
+		for _, i := range items {
+			if said, err := inbox.ResponseIn(i); err == nil && i.Kind == journal.AnswerItem {
+				changed := ""
+				if len(said.Arguments) > 0 {
+					changed = " with changed arguments"
+				}
+				all[i.Key] = strings.TrimSpace(ruled(said.Verdict)+changed+" "+
+					c.author(said.By)) + " at " + clock(i.At)
+			}
+		}
+		return all
 	}
-	return all
 }
 
 // visible names the characters of a text that cannot be seen or that change the direction of others.

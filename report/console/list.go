@@ -262,16 +262,17 @@ func (c *Console) view(ctx context.Context, f filter, now time.Time) *listView {
 // withAnswers says of sessions whose questions all have answers that their runs have not taken these yet.
 func (c *Console) withAnswers(ctx context.Context, lines []line) []line {
 	lines = slices.Clone(lines)
+	given := c.given(ctx)
 	for n, l := range lines {
 		if len(l.asks) == 0 {
 			continue
 		}
-		given := c.given(ctx, l.watched)
-		if slices.ContainsFunc(l.asks, func(a openAsk) bool { return given[a.ID] == "" }) {
+		answers := given(l.watched)
+		if slices.ContainsFunc(l.asks, func(a openAsk) bool { return answers[a.ID] == "" }) {
 			continue
 		}
 		s := *l.watched
-		s.Why = brief(cmp.Or(s.asks[0].Tool, "the answer")) + ": " + given[s.asks[0].ID] + ", " + notTaken
+		s.Why = brief(cmp.Or(s.asks[0].Tool, "the answer")) + ": " + answers[s.asks[0].ID] + ", " + notTaken
 		lines[n].watched = &s
 	}
 	return lines

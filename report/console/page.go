@@ -54,6 +54,9 @@ func (c *Console) session(w http.ResponseWriter, r *http.Request) {
 
 // peek opens the journal of a session, and returns what its page leaves out of the arguments of tools.
 func (c *Console) peek(ctx context.Context, s *watched) (in io.ReadCloser, secrets map[string][]string, err error) {
+	if err = c.watch.away(s.store); err != nil {
+		return nil, nil, err
+	}
 	from := c.settings.Stores[s.store].Store
 	if in, err = from.Peek(ctx, s.id); err != nil || c.settings.ShowSecrets {
 		return in, nil, err

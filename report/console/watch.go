@@ -22,10 +22,6 @@ type Named struct {
 	Store journal.Keeper
 }
 
-// refreshed is how long what was read of the stores counts as new. It is shorter than [collect], so that the
-// stores were read anew each time that a page is told of changes.
-const refreshed = 200 * time.Millisecond
-
 // watcher knows the sessions of stores. It reads only what is new, and only when asked.
 type watcher struct {
 	stores []Named
@@ -33,18 +29,12 @@ type watcher struct {
 	scrubber
 	configs journal.Configs
 
-	// reading is held while the stores are read.
-	reading sync.Mutex
-
-	mu       sync.Mutex
+	mu sync.Mutex
+	// readings are how far those of the stores are.
+	readings []reading
 	sessions map[key]*watched
 	// digested are the ids of sessions by the digests that the ids of their agents have instead.
 	digested map[key]string
-	// at is when the stores were read last; zero until the first reading is over. total and read count the
-	// journals of that one.
-	at          time.Time
-	total, read int
-	err         error
 	// version counts the changes of sessions.
 	version int64
 }
@@ -56,7 +46,7 @@ type key struct {
 }
 
 // watched is a session as it was when its journal was read. It does not change, but for follower, which
-// belongs to who reads the stores.
+// belongs to who reads the store.
 type watched struct {
 	key
 	facts
@@ -68,102 +58,6 @@ type watched struct {
 	// follower goes on with a journal that is being written; nil for others, which are read again if they
 	// change.
 	follower *journal.Follower
-}
-
-// patience is how long a page waits for the stores to be read the first time, and soon how long later.
-const (
-	patience = 500 * time.Millisecond
-	soon     = 80 * time.Millisecond
-)
-
-// beginning reports whether the stores are yet to be read the first time.
-func (w *watcher) beginning() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.at.IsZero()
-}
-
-// glance reads what is new, in the background if it takes longer than a page waits.
-func (w *watcher) glance(ctx context.Context) error {
-	wait := soon
-	if w.beginning() {
-		wait = patience
-	}
-	done := make(chan error, 1)
-	go func() { done <- w.refresh(context.WithoutCancel(ctx)) }()
-	select {
-	case err := <-done:
-		return err
-	case <-w.clock.After(wait):
-	case <-ctx.Done():
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return errors.Join(w.err, ctx.Err())
-}
-
-// look returns the session with an id as it is now; nil if there is none. While the stores are read for the
-// first time, that is as soon as it was read.
-func (w *watcher) look(ctx context.Context, store, id string) (*watched, error) {
-	if w.beginning() {
-		err := w.glance(ctx)
-		if s := w.find(store, id); s != nil {
-			return s, err
-		}
-	}
-	err := w.refresh(ctx)
-	return w.find(store, id), err
-}
-
-// refresh reads what is new of all stores.
-func (w *watcher) refresh(ctx context.Context) error {
-	w.reading.Lock()
-	defer w.reading.Unlock()
-	begin := w.clock.Now()
-	w.mu.Lock()
-	fresh, err := !w.at.IsZero() && begin.Sub(w.at) < refreshed, w.err
-	w.mu.Unlock()
-	if fresh {
-		return err
-	}
-	err = nil
-	there, listed := map[key]bool{}, map[int]bool{}
-	known := w.settled(begin)
-	for n, s := range w.stores {
-		all, listing := s.Store.Stats(ctx, known[n]...)
-		err, listed[n] = errors.Join(err, listing), listing == nil || len(all) > 0
-		w.mu.Lock()
-		w.total, w.read = len(there)+len(all), len(there)
-		w.mu.Unlock()
-		for _, stat := range all {
-			there[key{n, stat.Session}] = true
-			w.one(ctx, key{n, stat.Session}, stat, begin)
-		}
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for k := range w.sessions {
-		if !there[k] && listed[k.store] {
-			delete(w.sessions, k)
-			w.version++
-		}
-	}
-	w.relate()
-	w.at, w.err = w.clock.Now(), err
-	return err
-}
-
-// settled are the stats, by store, of sessions that are as they are whoever holds their journals.
-func (w *watcher) settled(now time.Time) map[int][]journal.Stat {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	all := map[int][]journal.Stat{}
-	for k, s := range w.sessions {
-		if s.isSettled(now) {
-			all[k.store] = append(all[k.store], s.stat)
-		}
-	}
-	return all
 }
 
 // isSettled reports whether a session is as it is whoever holds its journal now: it has ended, or waits.
@@ -178,10 +72,13 @@ func (s *watched) isSettled(now time.Time) bool {
 // mayBeLong is the least length of an id of which agents may have the digest.
 const mayBeLong = 60
 
-// relate finds the sessions in which others were made by their digests, counts the calls under way as in
+// relate finds the sessions of a store in which others were made by their digests, counts the calls under way as in
 // doubt whose agents have left something in doubt, and says what their agents ask.
-func (w *watcher) relate() {
+func (w *watcher) relate(store int) {
 	for k, s := range w.sessions {
+		if k.store != store {
+			continue
+		}
 		outer := cmp.Or(w.digested[key{k.store, s.outer}], s.outer)
 		n, why := w.doubts(s, 0), w.withAgents(s)
 		if asks := w.asks(s, 0); asks != nil && asks != s {
@@ -265,7 +162,7 @@ func (w *watcher) doubts(s *watched, depth int) int {
 func (w *watcher) one(ctx context.Context, k key, stat journal.Stat, now time.Time) {
 	w.mu.Lock()
 	was := w.sessions[k]
-	w.read++
+	w.readings[k.store].read++
 	w.mu.Unlock()
 	if was != nil && was.isAsIt(stat, now) {
 		return
@@ -345,19 +242,16 @@ func (w *watcher) all() (all []*watched, reading string) {
 	for _, s := range w.sessions {
 		all = append(all, s)
 	}
-	if w.at.IsZero() {
-		reading = "Read " + several.Grouped(w.read) + " of " + several.Grouped(w.total)
+	if w.begins() {
+		read, total := 0, 0
+		for _, r := range w.readings {
+			read, total = read+r.read, total+r.total
+		}
+		reading = "Read " + several.Grouped(read) + " of " + several.Grouped(total)
 	}
 	w.mu.Unlock()
 	slices.SortFunc(all, func(a, b *watched) int { return cmp.Or(a.store-b.store, cmp.Compare(a.id, b.id)) })
 	return all, reading
-}
-
-// asOf is when the stores were read last; now while they are read for the first time.
-func (w *watcher) asOf(now time.Time) time.Time {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return cmp.Or(w.at, now)
 }
 
 // of returns a session of a store, or nil.
