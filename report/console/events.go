@@ -66,9 +66,13 @@ func (c *Console) events(w http.ResponseWriter, r *http.Request) {
 		}
 		return flush.Flush()
 	}
-	silent, told := c.clock.Now(), ""
+	query, silent, told := r.URL.Query(), c.clock.Now(), ""
 	for {
-		unread := c.unread(c.watch.refresh(r.Context()))
+		err := c.watch.refresh(r.Context())
+		if s := c.watch.find(query.Get("store"), query.Get("id")); s != nil { // the page of a session is about no other store
+			err = c.watch.away(s.store)
+		}
+		unread := c.unread(err)
 		if r.Context().Err() != nil || unread != told && send("unread", unread) != nil {
 			return
 		}

@@ -115,6 +115,8 @@ func TestAStoreThatDoesNotAnswer(t *testing.T) {
 	} {
 		assert.True(t, strings.Contains(body(t, ask(t, c, "GET", target)), want), target)
 	}
+	assert.Contains(t, stream(t, c, "/events?id=c")(), `"lines":4`, "the page of a session tells of its own store")
+	assert.Contains(t, stream(t, c, "/events?id=b")(), "bad: no answer since")
 	r := send(t, c, url.Values{"id": {"b"}, "store": {"bad"}, "verdict": {"approve"}})
 	assert.Contains(t, body(t, r), "Yours was not sent.")
 	assert.Equal(t, asked, store.asked.Load(), "its inbox is not waited for either")

@@ -160,6 +160,8 @@ func (c *Console) given(ctx context.Context) func(*watched) map[string]string {
 		if !can || c.watch.away(s.store) != nil {
 			return nil
 		}
+		ctx, stop := context.WithTimeout(ctx, late)
+		defer stop()
 		ids, known := with[s.store]
 		if !known {
 			ids, _ = store.WithItems(ctx) // one that cannot be read is the run's to say
