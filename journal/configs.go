@@ -18,6 +18,8 @@ type Configs struct {
 	mu    sync.Mutex
 	known map[[sha256.Size]byte]*machine.Compiled
 	bytes int
+	// shown keeps the system prompts of calls, for folds whose prompts are compared.
+	shown bool
 }
 
 // maxConfigs is the most bytes of configs, as journals write them, that are kept.
@@ -31,7 +33,8 @@ type ofRun struct {
 	Common    jsontext.Value `json:",embed"`
 }
 
-// header decodes a header. The compiled config is nil where the one that was decoded cannot be shared.
+// header decodes a header, and returns the config that it shares with others, which has no request, seed and
+// deadline; nil where it cannot be shared.
 func (c *Configs) header(raw []byte) (Record, *machine.Compiled, error) {
 	if h, compiled := c.shared(raw); compiled != nil {
 		return Record{Header: h}, compiled, nil
@@ -59,9 +62,9 @@ func (c *Configs) shared(raw []byte) (*Header, *machine.Compiled) {
 	if compiled == nil {
 		return nil, nil
 	}
-	compiled = compiled.For(own.RequestID, own.Deadline, own.Seed)
 	h := &rec.Header.Header
 	h.Config = *compiled.Config()
+	h.Config.RequestID, h.Config.Deadline, h.Config.Seed = own.RequestID, own.Deadline, own.Seed
 	return h, compiled
 }
 
@@ -84,6 +87,9 @@ func (c *Configs) compiled(text []byte) *machine.Compiled {
 	if c.bytes += len(text); c.known == nil || c.bytes > maxConfigs {
 		c.known, c.bytes = map[[sha256.Size]byte]*machine.Compiled{}, len(text)
 	}
-	c.known[sum] = made.Unseen()
-	return c.known[sum]
+	if !c.shown {
+		made = made.Unseen()
+	}
+	c.known[sum] = made
+	return made
 }

@@ -9,8 +9,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/policy"
 )
 
 // Followers that share their configs know the same of each journal as those that do not, and refuse the same,
@@ -82,4 +86,27 @@ func TestAConfigIsSharedByRunsOfAnyRequest(t *testing.T) {
 			require.Equal(t, c.shares, shared, c)
 		}
 	}
+}
+
+// A run has its own config and not that of the run that was read before it.
+func TestARunHasItsOwnConfigAfterTheJournalWasOpened(t *testing.T) {
+	dir := journal.Dir(t.TempDir())
+	for attempts := 1; attempts <= 3; attempts++ {
+		j, err := journal.Open(t.Context(), dir, "s", journal.Settings{Redact: &journal.Redaction{Replies: true}})
+		require.NoError(t, err)
+		set := policy.DefaultSet()
+		set.Answer.MaxAttempts = &attempts
+		model := looptest.NewModel(fixture.Repeat(looptest.Say(""), 4)...)
+		_, err = fixture.Run(t.Context(), model, fixture.In(nil, j), loop.Input{Prompt: "Hi.", NewConversation: true}, loop.Config{Policy: &set},
+			loop.WithClock(looptest.NewClock()))
+		require.Error(t, err)
+		require.Len(t, model.Requests(), attempts)
+		require.NoError(t, j.Close())
+	}
+	in, err := dir.Peek(t.Context(), "s")
+	require.NoError(t, err)
+	defer in.Close()
+	report, err := journal.Replay(in, nil)
+	require.NoError(t, err)
+	require.EqualValues(t, 3, report.Runs)
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"sync"
+
+	"github.com/retake-go/retake/loop/machine"
 )
 
 // entry is a line that was read and verified.
@@ -15,9 +17,11 @@ type entry struct {
 	kind string
 	raw  []byte
 	position
-	// rec is the decoded record, or err why it could not be decoded. raw is nil then.
-	rec Record
-	err error
+	// rec is the decoded record, or err why it could not be decoded. raw is nil then. compiled is the config of
+	// a header, which runs share, or nil.
+	rec      Record
+	err      error
+	compiled *machine.Compiled
 }
 
 // entry reads the next line.
@@ -26,12 +30,17 @@ func (r *Reader) entry() (entry, error) {
 	return entry{kind: kindOf(raw), raw: raw, position: r.position}, err
 }
 
-// record decodes the record, once.
-func (e *entry) record() (Record, error) {
-	if e.raw != nil {
+// record decodes the record, once. The config of a header is one of configs if that is known.
+func (e *entry) record(configs *Configs) (Record, error) {
+	switch {
+	case e.raw == nil:
+		return e.rec, e.err
+	case e.kind == kindHeader:
+		e.rec, e.compiled, e.err = configs.header(e.raw)
+	default:
 		e.rec, e.err = decode(e.raw)
-		e.raw = nil
 	}
+	e.raw = nil
 	return e.rec, e.err
 }
 
@@ -84,6 +93,7 @@ const (
 // goroutine has ended when it returns.
 func (r *Reader) each(f *Fold, take func(*entry) error) error {
 	var (
+		configs = f.known()
 		folding sync.WaitGroup
 		failed  error
 		batches = make(chan []entry, batchesRead)
@@ -99,7 +109,7 @@ func (r *Reader) each(f *Fold, take func(*entry) error) error {
 			}
 		}
 	})
-	err := r.batches(batches, stopped)
+	err := r.batches(configs, batches, stopped)
 	close(batches)
 	folding.Wait()
 	if failed != nil {
@@ -139,9 +149,9 @@ func (r *Reader) walk(f *Fold) error {
 }
 
 // batches reads to the end, or until stopped is closed.
-func (r *Reader) batches(batches chan<- []entry, stopped <-chan struct{}) error {
+func (r *Reader) batches(configs *Configs, batches chan<- []entry, stopped <-chan struct{}) error {
 	for {
-		batch, err := r.batch()
+		batch, err := r.batch(configs)
 		select {
 		case batches <- batch:
 		case <-stopped:
@@ -154,7 +164,7 @@ func (r *Reader) batches(batches chan<- []entry, stopped <-chan struct{}) error 
 }
 
 // batch reads some lines. Decisions are compared by their bytes, which are copied; other records are decoded.
-func (r *Reader) batch() ([]entry, error) {
+func (r *Reader) batch(configs *Configs) ([]entry, error) {
 	batch, from := make([]entry, 0, batchLines), r.Offset()
 	for len(batch) < batchLines && r.Offset()-from < batchBytes {
 		e, err := r.entry()
@@ -164,7 +174,7 @@ func (r *Reader) batch() ([]entry, error) {
 		if e.kind == kindDecision {
 			e.raw = bytes.Clone(e.raw)
 		} else {
-			_, _ = e.record()
+			_, _ = e.record(configs)
 		}
 		if batch = append(batch, e); r.in.in.Buffered() == 0 {
 			break // do not wait for more from a slow reader

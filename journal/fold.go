@@ -69,7 +69,8 @@ type folding struct {
 	// last did.
 	forgets bool
 	forgot  int64
-	// configs are those that other folds share; nil for none. compiled is that of the header being read.
+	// configs are those of the runs so far, which other folds may share; nil for none. compiled is that of the
+	// header that is being folded.
 	configs  *Configs
 	compiled *machine.Compiled
 	// events is the number of events so far.
@@ -99,8 +100,8 @@ func (f *Fold) take(e *entry) error {
 		f.undecided = nil
 	case e.kind == kindDecision && f.matches(e.raw):
 	default:
-		rec, err := f.read(e)
-		if err == nil {
+		rec, err := e.record(f.known())
+		if f.compiled = e.compiled; err == nil {
 			err = f.add(rec)
 		}
 		if err != nil {
@@ -125,13 +126,12 @@ func (f *Fold) forget(at int64) {
 	}
 }
 
-// read decodes a line. The compiled config of a header is kept until its run begins.
-func (f *Fold) read(e *entry) (rec Record, err error) {
-	if e.kind != kindHeader || f.configs == nil {
-		return e.record()
+// known are the configs of the runs so far.
+func (f *Fold) known() *Configs {
+	if f.configs == nil {
+		f.configs = &Configs{shown: true}
 	}
-	rec, f.compiled, err = f.configs.header(e.raw)
-	return rec, err
+	return f.configs
 }
 
 // add folds one record. It returns a [DifferenceError] for a decision that differs from today's, an error of
@@ -177,12 +177,13 @@ func (f *Fold) beginWith(h Header, held session.State) error {
 		return fmt.Errorf("header: the session is %q, its state is that of %q", h.Session, held.ID())
 	}
 	compiled := f.compiled
-	if compiled == nil {
+	if f.compiled = nil; compiled == nil {
 		var err error
-		if compiled, err = machine.Compile(&h.Config); err != nil {
+		if compiled, err = machine.Compile(new(h.Config)); err != nil {
 			return kindError{fmt.Errorf("the header is refused now: config: %w", err), ErrDiffers}
 		}
 	}
+	compiled = compiled.For(h.Config.RequestID, h.Config.Deadline, h.Config.Seed)
 	before := *f
 	*f = Fold{Header: h, State: compiled.New(held), digests: newDigester(), folding: f.folding}
 	if f.before = before.begunLast(); h.Redaction != nil {

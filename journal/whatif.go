@@ -173,6 +173,8 @@ type asking struct {
 	*player
 	questions []question
 	request
+	// config is that of the recorded run, which others share, or nil.
+	config *machine.Compiled
 }
 
 // question is a question with its answer so far. run is the other run, or nil.
@@ -180,6 +182,22 @@ type question struct {
 	w       *WhatIf
 	outlook *Outlook
 	run     *counterfactualRun
+	// was is the config of the last run, and is what becomes of it.
+	was, is *machine.Compiled
+}
+
+// config returns the config of the other run beside one with a header. of is that which the run shares.
+func (q *question) config(h *Header, of *machine.Compiled) (*machine.Compiled, error) {
+	if of == nil || of != q.was {
+		cfg := h.Config
+		q.w.change(&cfg)
+		made, err := machine.Compile(&cfg)
+		if err != nil {
+			return nil, err
+		}
+		q.was, q.is = of, made
+	}
+	return q.is.For(h.Config.RequestID, h.Config.Deadline, h.Config.Seed), nil
 }
 
 // request is what a run waits for.
@@ -217,6 +235,7 @@ func (a *asking) next(e *entry) error {
 	switch e.kind {
 	case kindHeader:
 		a.close()
+		a.config = e.compiled
 	case kindEvent:
 		a.happened(&occurrence{
 			ev: *a.last, line: e.line, number: a.events, before: before, request: a.request, decision: *a.undecided,
@@ -241,7 +260,7 @@ func (a *asking) happened(o *occurrence) {
 	for n := range a.questions {
 		q := &a.questions[n]
 		if o.ev.Kind == machine.Started {
-			q.run = q.w.begin(&a.Header, o)
+			q.run = q.begin(&a.Header, a.config, o)
 		}
 		if q.run != nil {
 			q.run.take(o, &a.State)

@@ -27,20 +27,19 @@ type counterfactualRun struct {
 }
 
 // begin begins the second run at the start of a recorded one.
-func (w *WhatIf) begin(h *Header, o *occurrence) *counterfactualRun {
-	r := &counterfactualRun{w: w, header: h, out: RunOutlook{Line: o.line}}
-	cfg := h.Config
-	w.change(&cfg)
-	st, err := machine.New(cfg, o.before.Session)
+func (q *question) begin(h *Header, of *machine.Compiled, o *occurrence) *counterfactualRun {
+	r := &counterfactualRun{w: q.w, header: h, out: RunOutlook{Line: o.line}}
+	compiled, err := q.config(h, of)
 	if err != nil {
 		r.out.Silent = &noAnswer{Asks: "begin", Has: "its config is refused: " + err.Error()}
 		return r
 	}
+	cfg, st := compiled.Config(), compiled.New(o.before.Session)
 	st.Run, st.Opened, st.At = o.before.Run, o.before.Opened, o.before.At
 	st.GoOn(&o.before)
 	st.Forget(strings.Contains(cfg.System, "{{")) // else the first message would copy the conversation
 	r.st, r.before = st, o.before
-	r.out.Warnings = w.leftOut(h)
+	r.out.Warnings = q.w.leftOut(h)
 	if cfg.Policy.Spending.Costs() && !h.Config.Policy.Meters() && len(cfg.Models) == 0 {
 		r.out.Silent = &noAnswer{Asks: "price its model", Has: "the record does not name it: say its name (-model)"}
 	}
