@@ -69,6 +69,7 @@ func compacted(
 		return 0, nil, err
 	}
 	head := newHash()
+	lines = make([]byte, 0, len(snap.State)+len(h.State)+compactRoom)
 	for _, rec := range []Record{{Header: h}, {Snapshot: snap}} {
 		if lines, head, err = head.appendRecord(lines, &rec); err != nil {
 			return 0, nil, err
@@ -80,6 +81,10 @@ func compacted(
 	}
 	return r.Offset(), lines, nil
 }
+
+// compactRoom is room for what stands in a compacted journal besides the states. If it takes more, the rest is
+// copied.
+const compactRoom = 64 << 10
 
 // compactHeader returns the header of the last run with an empty session, because the snapshot holds the
 // session.

@@ -54,7 +54,7 @@ func (st State) Snapshot() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return seal(text)
+	return seal(text), nil
 }
 
 // json returns the JSON form of all but the session and the transcript.
@@ -108,8 +108,11 @@ func (p *Packed) State(held session.State) (State, error) {
 	return w.state(held, seq.Of(p.said...), p.of.compiled), nil
 }
 
-func seal(state []byte) ([]byte, error) {
-	return canon.Marshal(snapshot{Format: snapshotFormat, Digest: digest(state, keyLen), State: state})
+// seal returns the snapshot of a state, as [canon.Marshal] would write it. A state may be large, and is copied
+// once.
+func seal(state []byte) []byte {
+	head := `{"digest":"` + digest(state, keyLen) + `","format":"` + snapshotFormat + `","state":`
+	return append(append(append(make([]byte, 0, len(head)+len(state)+1), head...), state...), '}')
 }
 
 // Reseal returns a snapshot with a new digest, for a journal that puts texts back into the state.
@@ -118,7 +121,7 @@ func Reseal(changed []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return seal(s.State)
+	return seal(s.State), nil
 }
 
 // parse reads a snapshot and makes its state canonical.
