@@ -145,6 +145,13 @@ func TestTheInboxIsLiveInABrowser(t *testing.T) {
 	require.NoError(t, inbox.Answer(t.Context(), dir, "order-7", machine.Response{Question: q[0].ID, Verdict: machine.Approve, By: "Bob",
 		At: looptest.Epoch.Add(time.Minute)}))
 	tab.Until(`document.querySelector(".told").innerText.includes("answered: approved by Bob")`)
+	assert.Regexp(t, `UTC\. What you typed stays here\.$`, tab.Text(`document.querySelector(".told").innerText`))
+	tab.Size(1280, 500)
+	tab.Text(`document.querySelector(".card .buttons").scrollIntoView()`)
+	assert.Equal(t, "true", tab.Text(`(r => r.top >= 0 && r.bottom <= innerHeight)(document.querySelector(".told").getBoundingClientRect())`),
+		"it is seen where somebody types")
+	tab.Size(1280, 900)
+	assert.Equal(t, "not-allowed", tab.Text(`getComputedStyle(document.querySelector(".card .buttons button")).cursor`))
 	assert.Equal(t, "true", tab.Text(`document.querySelector("[value=approve]").disabled`))
 	assert.Equal(t, "450", tab.Text(`document.querySelector("[name='a/cents']").value`))
 	tab.Click(`#moved a`)

@@ -48,7 +48,7 @@
       if (said.came?.[c.id]) told[c.id] = said.came[c.id];
       const text = there[c.id] ?? told[c.id] ?? (given ? "The run has taken it." : "No longer asked: it was answered, or the run has moved on.");
       if (!text || !form && c.id in there) continue;
-      note.textContent = text + (form ? " What you typed stays here." : "");
+      note.textContent = text.replace(/[^.]$/, "$&.") + (form ? " What you typed stays here." : "");
       note.hidden = false;
       const focused = form?.contains(document.activeElement) && document.activeElement.matches("button");
       for (const b of form?.querySelectorAll("button") ?? []) b.dataset.off = b.disabled = true;
