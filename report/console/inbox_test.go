@@ -116,6 +116,7 @@ func TestAnInboxOfManyQuestionsHasPages(t *testing.T) {
 	page := body(t, ask(t, c, "GET", "/inbox"))
 	assert.Equal(t, 50, strings.Count(page, `<section class="card"`))
 	assert.Contains(t, page, `1 to 50 of 51 <a href="inbox?page=2"`)
+	assert.Contains(t, page, "‹ questions 1 to 50 of 51</a>", "they are not all")
 	last := body(t, ask(t, c, "GET", "/inbox?page=99"))
 	assert.Equal(t, 1, strings.Count(last, `<section class="card"`))
 	assert.Contains(t, last, `aria-label="question of order-50"`)
