@@ -53,9 +53,14 @@
   const fetched = async d => {
     const at = d.dataset.later;
     delete d.dataset.later;
-    const page = new DOMParser().parseFromString(await (await fetch(at)).text(), "text/html");
-    const got = page.getElementById(d.id);
-    if (!got || !d.isConnected) return;
+    const text = await fetch(at).then(a => a.text()).catch(() => "");
+    const got = new DOMParser().parseFromString(text, "text/html").getElementById(d.id);
+    if (!d.isConnected) return;
+    if (!got) {
+      d.dataset.later = at;
+      d.querySelector(".note a").textContent = "It could not be fetched. Open it again, or follow this link.";
+      return;
+    }
     got.open = true;
     got.dataset.got = "";
     got.dataset.n = d.dataset.n;

@@ -3,8 +3,10 @@ package console_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -136,4 +138,28 @@ func TestAPageOfASessionSaysAsOfWhenItIs(t *testing.T) {
 	dir := journal.Dir(t.TempDir())
 	trip(t, dir, 1)
 	assert.Contains(t, body(t, ask(t, open(t, string(dir), soonAfter), "GET", "/session?id=trip")), `">as of 00:00:05 UTC, <a href="">reload</a>`)
+}
+
+// What could not be fetched is said, and is fetched when it is opened again.
+func TestAPartThatCannotBeFetchedInABrowser(t *testing.T) {
+	dir := t.TempDir()
+	looked(t, journal.Dir(dir), "rooms", 300)
+	var refuses atomic.Bool
+	refuses.Store(true)
+	tab, at := unlocked(t, dir, func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Query().Has("part") && refuses.Load() {
+				http.Error(w, "bad gateway", http.StatusBadGateway)
+				return
+			}
+			h.ServeHTTP(w, r)
+		})
+	})
+	tab.Go(at+"/session?id=rooms", `document.getElementById("r1-1-g")`)
+	tab.Click("#r1-1-g > summary")
+	tab.Until(`document.querySelector("#r1-1-g .note").innerText.includes("It could not be fetched")`)
+	refuses.Store(false)
+	tab.Click("#r1-1-g > summary")
+	tab.Click("#r1-1-g > summary")
+	tab.Until(`document.getElementById("r1-1")`)
 }
