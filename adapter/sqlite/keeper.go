@@ -34,6 +34,9 @@ func (s *Store) Stats(ctx context.Context, _ ...journal.Stat) (all []journal.Sta
 			return err
 		}, stats)
 	})
+	if err == nil && s.is != nil {
+		err = s.inPlace()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("sqlite: listing sessions: %w", err)
 	}

@@ -36,6 +36,8 @@ func TestAStoreWhoseFileIsGoneWritesNoMore(t *testing.T) {
 			assert.ErrorContains(t, err, path+" was removed or replaced while it was open")
 			_, err = first.Open(t.Context(), "order-43")
 			require.ErrorIs(t, err, journal.ErrConflict)
+			_, err = first.Stats(t.Context())
+			require.ErrorIs(t, err, journal.ErrConflict, "what it lists is no longer what the file has")
 			_ = log.Close()
 			require.NoError(t, first.Close())
 		})
