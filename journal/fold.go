@@ -168,14 +168,6 @@ func (f *Fold) begin(h Header) error {
 			return fmt.Errorf("header: state: %w", err)
 		}
 	}
-	return f.beginWith(h, held)
-}
-
-// beginWith begins a run in the given session.
-func (f *Fold) beginWith(h Header, held session.State) error {
-	if h.Session == "" || held.ID() != h.Session {
-		return fmt.Errorf("header: the session is %q, its state is that of %q", h.Session, held.ID())
-	}
 	compiled := f.compiled
 	if f.compiled = nil; compiled == nil {
 		var err error
@@ -184,8 +176,16 @@ func (f *Fold) beginWith(h Header, held session.State) error {
 		}
 	}
 	compiled = compiled.For(h.Config.RequestID, h.Config.Deadline, h.Config.Seed)
+	return f.beginAs(h, compiled.New(held))
+}
+
+// beginAs begins a run in an idle state.
+func (f *Fold) beginAs(h Header, st machine.State) error {
+	if h.Session == "" || st.Session.ID() != h.Session {
+		return fmt.Errorf("header: the session is %q, its state is that of %q", h.Session, st.Session.ID())
+	}
 	before := *f
-	*f = Fold{Header: h, State: compiled.New(held), digests: newDigester(), folding: f.folding}
+	*f = Fold{Header: h, State: st, digests: newDigester(), folding: f.folding}
 	if f.before = before.begunLast(); h.Redaction != nil {
 		f.digests = newKeyedDigester(h.Session, f.key)
 	}

@@ -131,13 +131,13 @@ func (f *folds) begin(h Header, st machine.State) (left Header, begun bool, err 
 	return left, begun, nil
 }
 
-// beginFile begins the run in the fold of the file. That fold shares the session of the run, unless it is
-// redacted or its snapshot is too large to be read back.
+// beginFile begins the run in the fold of the file. That fold has the state of the run, unless it is redacted
+// or the snapshot of its session is too large to be read back.
 func (f *folds) beginFile(h Header, st machine.State) error {
 	if f.redactor != nil || len(h.State) > session.MaxSnapshotBytes {
 		return f.file.begin(h)
 	}
-	return f.file.beginWith(h, st.Session)
+	return f.file.beginAs(h, st)
 }
 
 // addState adds the state of the session to the header, unless the journal has it already.
