@@ -198,8 +198,8 @@ func (v value) rounds(bits int) bool {
 	if bits == 32 {
 		exact = 6
 	}
-	text := v.text()
-	return len(text) > exact+1 || strings.ContainsAny(text, "eE")
+	d, _ := decimalOf(v.text())
+	return len(d.text) > exact+1 || d.exponent != 0
 }
 
 // decode lets a type read a value by itself. For common types it calls at once what the library would call in
