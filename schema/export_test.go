@@ -3,7 +3,6 @@ package schema
 import (
 	"encoding/json"
 	"reflect"
-	"regexp/syntax"
 	"strconv"
 	"strings"
 )
@@ -99,13 +98,4 @@ func RuleWords() (all []RuleWord) {
 		all = append(all, RuleWord{r.tag, r.words})
 	}
 	return all
-}
-
-// MatchesRuns is how a pattern matches as runs; nil where it is none of runs.
-func MatchesRuns(pattern string) func(text string) bool {
-	re, err := syntax.Parse(pattern, syntax.Perl)
-	if err != nil || runsOf(re) == nil {
-		return nil
-	}
-	return runsOf(re).MatchString
 }

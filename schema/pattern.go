@@ -13,17 +13,14 @@ import (
 // of the text.
 type pattern struct {
 	text  string
-	rest  matcher // what follows the lookaheads
+	rest  *regexp.Regexp // what follows the lookaheads
 	first []lookahead
 	size  int
 }
 
-// matcher is a part of a pattern.
-type matcher interface{ MatchString(text string) bool }
-
 // lookahead is one at the beginning of a pattern, which Go does not know, as a regular expression of its own.
 type lookahead struct {
-	matcher
+	*regexp.Regexp
 	isNegative bool
 }
 
@@ -74,7 +71,7 @@ func (p *patterns) fresh(text string) (made *pattern, err error) {
 			break
 		}
 		next := lookahead{isNegative: ahead[0] == '!'}
-		if next.matcher, err = p.part(made, "^(?:"+ahead[1:]+")"); err != nil {
+		if next.Regexp, err = p.part(made, "^(?:"+ahead[1:]+")"); err != nil {
 			return nil, err
 		}
 		made.first, text = append(made.first, next), "^"+rest
@@ -84,7 +81,7 @@ func (p *patterns) fresh(text string) (made *pattern, err error) {
 }
 
 // part compiles a part of a pattern.
-func (p *patterns) part(of *pattern, text string) (matcher, error) {
+func (p *patterns) part(of *pattern, text string) (*regexp.Regexp, error) {
 	tree, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
 		return nil, err
@@ -93,9 +90,6 @@ func (p *patterns) part(of *pattern, text string) (matcher, error) {
 	of.size += size
 	if p.steps += size + classes; p.tooLarge() {
 		return nil, errManySteps
-	}
-	if all := runsOf(tree); all != nil {
-		return all, nil
 	}
 	return regexp.Compile(text)
 }
