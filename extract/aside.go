@@ -10,6 +10,7 @@ var thoughtTokens = [...]struct{ open, until string }{
 	{"<|START_THINKING|>", "<|END_THINKING|>"},
 	{"<|channel|>analysis<|message|>", "<|"},
 	{"<|channel>thought", "<channel|>"},
+	{"<|think:start|>", "<|think:end|>"},
 	{"[THINK]", "[/THINK]"},
 }
 
@@ -99,8 +100,9 @@ func OnlyThoughts(text string) bool {
 
 // WithoutThoughts returns what a text says after the thoughts of the model that it begins with: between
 // <think> and </think> or the tokens of some models, or before a </think> that nothing opened and that stands
-// alone on its line, outside of code. It returns any other text as it is: one that has nothing else, whose
-// thoughts do not end, or whose tags have other words, which a prompt may have asked for.
+// alone on its line, outside of code. The tokens of gpt-oss around an answer are left out, too. It returns any
+// other text as it is: one that has nothing else, whose thoughts do not end, or whose tags have other words,
+// which a prompt may have asked for.
 func WithoutThoughts(text string) string {
 	end := textStart(text)
 	for {
@@ -122,10 +124,22 @@ func WithoutThoughts(text string) string {
 		end = tagAt(text, at).end
 	}
 	said := strings.TrimSpace(text[end:])
-	if end == textStart(text) || said == "" || strings.HasPrefix(said, "<|") { // tokens of the answer follow
+	answer := finalOf(said)
+	if end == textStart(text) && answer == said || answer == "" || strings.HasPrefix(answer, "<|") {
 		return text
 	}
-	return said
+	return answer
+}
+
+// finalOf returns what gpt-oss says in the one message of its channel final; any other text as it is.
+func finalOf(said string) string {
+	message := strings.TrimPrefix(said, "<|start|>assistant")
+	answer, isFinal := strings.CutPrefix(message, "<|channel|>final<|message|>")
+	answer = strings.TrimSuffix(strings.TrimSuffix(answer, "<|return|>"), "<|end|>")
+	if !isFinal || strings.Contains(answer, "<|") {
+		return said
+	}
+	return strings.TrimSpace(answer)
 }
 
 // isAlone reports whether a mark stands alone on its line, outside of a code block.

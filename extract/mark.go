@@ -179,12 +179,15 @@ func afterVendor(inner string) string {
 	return inner
 }
 
-// afterNamespace is inner without the prefix of the tag's name: "seed:".
+// afterNamespace is inner without the prefix of the tag's name, as in "seed:tool_call" and "ifm|tool_call". A
+// word before the colon is the name: Hunyuan writes "tool_call:opensource".
 func afterNamespace(inner string) string {
 	if inner == "" || !isNameStart(inner[0]) {
 		return inner
 	}
-	if end := tokenEnd(inner, 0); end+1 < len(inner) && inner[end] == ':' && isNameStart(inner[end+1]) {
+	end := tokenEnd(inner, 0)
+	isPrefix := end+1 < len(inner) && (inner[end] == ':' || inner[end] == '|') && isNameStart(inner[end+1])
+	if isPrefix && wordOf(inner[:end]).use == 0 {
 		return inner[end+1:]
 	}
 	return inner

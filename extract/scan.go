@@ -146,6 +146,10 @@ func (s *scanner) mark() bool {
 		return false
 	}
 	s.pos = m.end
+	if end := s.mentioned(m); end > 0 {
+		s.prose(m.start, end)
+		return true
+	}
 	switch m.kind {
 	case fence:
 		s.fence(m)
@@ -164,6 +168,18 @@ func (s *scanner) mark() bool {
 		s.tag = m
 	}
 	return true
+}
+
+// mentioned is the end of code in a line that begins with tag m and that a sentence only mentions; 0 if it
+// does not.
+func (s *scanner) mentioned(m mark) int {
+	isCall := m.kind == callTag || m.kind == functionTag
+	if !isCall || s.fenced.ticks != 1 || !s.runsOn() || !isMention(s.text[:m.start]) {
+		return 0
+	}
+	code, _, _ := strings.Cut(s.text[m.end:], "\n")
+	code, _, _ = strings.Cut(code, "`")
+	return m.end + len(code)
 }
 
 func (s *scanner) fence(m mark) {

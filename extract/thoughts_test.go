@@ -16,10 +16,15 @@ func TestAnAnswerWithoutTheThoughtsBeforeIt(t *testing.T) {
 		"<think></think>\n\nParis":                                       "Paris",
 		"[THINK]Hm.[/THINK]Paris":                                        "Paris",
 		"<|channel>thought\nHm.<channel|>Paris":                          "Paris",
-		"They ask for a city.\n</think>\n\nParis":                        "Paris",
-		"```\nf()\n```\nSo.\r\n</think>\r\nParis":                        "Paris",
-		"</think>\n\nParis":                                              "Paris",
-		"<think>Hm.</think>Write `<think>` first.":                       "Write `<think>` first.",
+		"<|think:start|>Hm.<|think:end|>Paris":                           "Paris",
+		"<|channel|>final<|message|>Paris<|return|>":                     "Paris",
+		"<|start|>assistant<|channel|>final<|message|>Paris":             "Paris",
+		"<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Paris.<|return|>":                                        "Paris.",
+		"<|channel|>analysis<|message|>Hm.<|end|>\n<|channel|>analysis<|message|>Yes.<|end|><|start|>assistant<|channel|>final<|message|>Paris<|end|>": "Paris",
+		"They ask for a city.\n</think>\n\nParis":  "Paris",
+		"```\nf()\n```\nSo.\r\n</think>\r\nParis":  "Paris",
+		"</think>\n\nParis":                        "Paris",
+		"<think>Hm.</think>Write `<think>` first.": "Write `<think>` first.",
 	} {
 		assert.Equal(t, want, extract.WithoutThoughts(text), text)
 	}
@@ -30,7 +35,9 @@ func TestAnAnswerWithoutTheThoughtsBeforeIt(t *testing.T) {
 		"Write:\n```\n</think>\n```\nand go on.", "Write:\n<think>\n</think>\nand go on.",
 		"<thinking>Hm.</thinking>Paris", "<reasoning>Hm.</reasoning>Paris", "<scratchpad>1</scratchpad>2", // a prompt may ask for these
 		"<tool_response>1</tool_response>Paris",
-		"<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Paris", // its tokens are around the answer, too
+		"<|channel|>analysis<|message|>Hm.", "<|channel|>analysis<|message|>Hm.<|end|>", "<|channel|>final<|message|><|return|>",
+		"Paris<|channel|>final<|message|>Lyon", "<|channel|>commentary<|message|>I look.<|end|><|channel|>final<|message|>Paris",
+		"<|channel|>final<|message|>Paris<|end|><|start|>assistant<|channel|>final<|message|>Lyon",
 	} {
 		assert.Equal(t, text, extract.WithoutThoughts(text))
 	}

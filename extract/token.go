@@ -93,13 +93,13 @@ func (s *scanner) tagNamed(start, end int) bool {
 	if strings.HasPrefix(s.text[args:], separator) {
 		args = skipSpace(s.text, args+len(separator))
 	}
-	inTags := strings.HasPrefix(s.text[args:], "<arg_key>")
+	p := s.startAt(args)
+	inTags := p.openTag().word == argumentKey
 	c, known := s.names.call(plainName(s.text[start:end]), start)
 	if !known && !inTags {
 		return false
 	}
 	c.Form, c.Offset, c.End = formToolTag, start, end
-	p := s.startAt(args)
 	switch {
 	case inTags:
 		c = p.fromTags(c, s.tag.word)
