@@ -45,7 +45,7 @@ func (f *Fold) Came(question string) (came Came, ok bool) {
 	}
 	a, st := f.answered[n], &f.State
 	came = a.Came
-	for _, d := range st.InDoubt {
+	for _, d := range st.InDoubt() {
 		came.InDoubt = came.InDoubt || d.Key == a.key
 	}
 	here := st.Turn == a.turn && st.Phase != machine.Stopped

@@ -70,9 +70,9 @@ func questionIn(from, to *machine.State, id string) string {
 			return asks[n].ID
 		}
 	}
-	for n, g := range from.Given {
-		if g.Question == id && n < len(to.Given) {
-			return to.Given[n].Question
+	for n, g := range from.Given() {
+		if g.Question == id && n < len(to.Given()) {
+			return to.Given()[n].Question
 		}
 	}
 	return id
@@ -89,7 +89,7 @@ func (j *Journal) Took(i Item) bool {
 		st := &f.begunLast().State
 		given := func(g machine.Given) bool { return g.Question == i.Key && g.Since().Equal(i.At) && g.By == i.By }
 		if i.Kind == MessageItem && slices.Contains(st.Spoken, i.Key) ||
-			i.Kind == AnswerItem && slices.ContainsFunc(st.Given, given) {
+			i.Kind == AnswerItem && slices.ContainsFunc(st.Given(), given) {
 			return true
 		}
 	}

@@ -63,7 +63,7 @@ func (f *Fold) Summary(held bool, now time.Time) Summary {
 	f = f.begunLast()
 	st := &f.State
 	s := Summary{
-		Session: f.Header.Session, InDoubt: len(st.InDoubt), Turns: st.Turn, Since: f.since, Last: st.At,
+		Session: f.Header.Session, InDoubt: len(st.InDoubt()), Turns: st.Turn, Since: f.since, Last: st.At,
 		Tokens: st.Usage.Total(), Cost: st.Charged.Cost,
 	}
 	if end := st.Outcome; st.Phase == machine.Stopped && end != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
@@ -98,13 +99,6 @@ func BenchmarkManyCalls(b *testing.B) {
 // Replies of up to some hundred calls (the default allows 128) need memory in proportion. Of
 // thousands, the list of calls that each outcome copies is the larger part.
 func TestManyCallsTakeMemoryInProportion(t *testing.T) {
-	taken := func(run func()) float64 {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		run()
-		runtime.ReadMemStats(&after)
-		return float64(after.TotalAlloc - before.TotalAlloc)
-	}
 	recorded := func(t *testing.T, n int) float64 {
 		cfg, turn := without(t), replyOf(n, true, manyCalls[0].call)
 		return taken(func() {
@@ -129,6 +123,55 @@ func TestManyCallsTakeMemoryInProportion(t *testing.T) {
 				assert.Less(t, ran(many)/ran(few), 6.0, "4 times as many calls")
 			})
 		}
+	}
+}
+
+// taken is the memory that a run allocates.
+func taken(run func()) float64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	run()
+	runtime.ReadMemStats(&after)
+	return float64(after.TotalAlloc - before.TotalAlloc)
+}
+
+// What a run keeps of its answers from people and of its calls in doubt is not copied with each new one.
+func TestManyTurnsTakeMemoryInProportion(t *testing.T) {
+	approve := func(context.Context, loop.PersonQuestion) (machine.Response, error) {
+		return machine.Response{Verdict: machine.Approve}, nil
+	}
+	for name, call := range map[string]func(context.Context, addend) (int, error){
+		"approved": func(_ context.Context, a addend) (int, error) { return a.N, nil },
+		"in doubt": func(context.Context, addend) (int, error) { return 0, tool.ErrUnknown },
+	} {
+		t.Run(name, func(t *testing.T) {
+			tools, err := tool.NewSet(tool.New("add", "Add.", call))
+			require.NoError(t, err)
+			set := policy.DefaultSet()
+			free := policy.Unlimited
+			set.MaxTurns, set.Budgets = free, policy.Budgets{Tool: free, Run: free, UnknownTools: free}
+			set.Global.Approval = &policy.Approval{When: policy.ApproveAlways}
+			set.Global.EqualCalls = policy.EqualRecorded
+			ran := func(turns int) float64 {
+				n := 0
+				model := loop.ModelFunc(func(context.Context, loop.Request) (message.Reply, error) {
+					if n++; n > turns {
+						return message.Reply{Text: "done"}, nil
+					}
+					c := message.Call{ID: fmt.Sprint("c", n), Name: "add", Arguments: fmt.Sprintf(`{"n": %d}`, n)}
+					return message.Reply{Calls: []message.Call{c}}, nil
+				})
+				s, err := session.New(session.Config{ID: "many"})
+				require.NoError(t, err)
+				return taken(func() {
+					_, err = fixture.Run(t.Context(), model, s, loop.Input{Prompt: "Add."}, loop.Config{Tools: tools, Policy: &set},
+						loop.WithApprover(approve))
+					require.NoError(t, err)
+				})
+			}
+			ran(100) // what is made once
+			assert.Less(t, ran(400)/ran(100), 6.0, "4 times as many turns")
+		})
 	}
 }
 

@@ -309,10 +309,10 @@ func (p *process) wentOn() bool {
 	if p.inbox == nil {
 		return false
 	}
-	given := len(p.runner.State().Given)
+	given := len(p.runner.State().Given())
 	p.takeMail(false)
 	st := p.runner.State()
-	return p.broke != nil || st.Phase != machine.Asking || len(st.Given) > given
+	return p.broke != nil || st.Phase != machine.Asking || len(st.Given()) > given
 }
 
 // clearMail removes what came too late for a run that has ended.

@@ -51,7 +51,7 @@ func (f *flow) AskPeople(asks []machine.Ask) error {
 
 // publish shows the questions, if they are not as they were shown.
 func (f *flow) publish() error {
-	text, err := engine.Marshal(board{f.st.Asks(), f.st.Given})
+	text, err := engine.Marshal(board{f.st.Asks(), f.st.Given()})
 	if err != nil {
 		return broken("the questions: %w", err)
 	}

@@ -17,8 +17,8 @@ import (
 
 // AskPeople waits until a person has answered, or the first deadline is over.
 func (f *flow) AskPeople(asks []machine.Ask) error {
-	given := len(f.st.Given)
-	answered := func() bool { return len(f.st.Given) > given }
+	given := len(f.st.Given())
+	answered := func() bool { return len(f.st.Given()) > given }
 	ready, deadline := answered, machine.AskedUntil(asks)
 	if !deadline.IsZero() {
 		ctx, stop := workflow.WithCancel(f.ctx)

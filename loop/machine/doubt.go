@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+
+	"github.com/retake-go/retake/internal/seq"
 )
 
 // doubt is a call that ended without saying whether it had an effect. Its action stays open within the run.
@@ -37,7 +39,7 @@ func (s *step) addDoubt(c *BatchCall) {
 	}
 	d := doubt{CallRef: c.ref(), Arguments: c.exact(), standing: c.standing}
 	d.First = s.placeOf(c)
-	s.InDoubt = append(slices.Clip(s.InDoubt), d)
+	s.doubts = s.doubts.Append(d)
 }
 
 // closeDoubt removes a call that was in doubt and now has an outcome.
@@ -45,25 +47,25 @@ func (s *step) closeDoubt(c *BatchCall) {
 	if s.doubtOf(c.Key) == nil {
 		return
 	}
-	s.InDoubt = slices.DeleteFunc(slices.Clone(s.InDoubt), func(d doubt) bool { return d.Key == c.Key })
-	if len(s.InDoubt) == 0 {
-		s.InDoubt = nil
-	}
+	left := slices.DeleteFunc(slices.Clone(s.doubts.From(0)), func(d doubt) bool { return d.Key == c.Key })
+	s.doubts = seq.Of(left...)
 }
 
 // doubtOf returns the call in doubt with a key, or nil.
 func (st *State) doubtOf(key string) *doubt {
-	for n := range st.InDoubt {
-		if st.InDoubt[n].Key == key {
-			return &st.InDoubt[n]
+	all := st.doubts.From(0)
+	for n := range all {
+		if all[n].Key == key {
+			return &all[n]
 		}
 	}
 	return nil
 }
 
-// doubtful returns the calls in doubt, in the order of their ends.
-func (st *State) doubtful() (all []CallRef) {
-	for _, d := range st.InDoubt {
+// InDoubt returns the calls of the run that ended without saying whether they had an effect, in the order of
+// their ends. The same call made again has the same key.
+func (st State) InDoubt() (all []CallRef) {
+	for _, d := range st.doubts.All() {
 		all = append(all, d.CallRef)
 	}
 	return all
@@ -72,8 +74,9 @@ func (st *State) doubtful() (all []CallRef) {
 // repeatedDoubt returns the call in doubt that a call repeats, or nil. arguments are in the form of [exact].
 // twins is the number of identical calls before it in the reply, and selects among equal calls in doubt.
 func (st *State) repeatedDoubt(tool string, arguments []byte, twins int) *doubt {
-	for n := range st.InDoubt {
-		d := &st.InDoubt[n]
+	all := st.doubts.From(0)
+	for n := range all {
+		d := &all[n]
 		if d.Tool != tool || !bytes.Equal(d.Arguments, arguments) {
 			continue
 		}

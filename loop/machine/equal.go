@@ -48,8 +48,9 @@ type madeCall struct {
 
 // made returns the call of the run that has a result and these arguments in the form of [exact], or nil.
 func (st *State) made(tool string, exact []byte) *madeCall {
-	for n := range st.inner.Made {
-		if m := &st.inner.Made[n]; m.Tool == tool && m.Arguments == string(exact) {
+	all := st.inner.made.From(0)
+	for n := range all {
+		if m := &all[n]; m.Tool == tool && m.Arguments == string(exact) {
 			return m
 		}
 	}
@@ -63,7 +64,7 @@ func (s *step) keepMade(c *BatchCall) {
 	}
 	m := madeCall{Tool: c.Tool, Arguments: string(c.exact()), Answer: c.Answer, Parts: c.Parts}
 	if s.made(c.Tool, c.exact()) == nil {
-		s.inner.Made = append(slices.Clip(s.inner.Made), m)
+		s.inner.made = s.inner.made.Append(m)
 	}
 }
 

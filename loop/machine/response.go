@@ -217,11 +217,12 @@ func (st *State) OpenAsk(id string) *Ask {
 	return nil
 }
 
-// given returns how a question was answered, or nil.
-func (st *State) given(id string) *Given {
-	for n := range st.Given {
-		if st.Given[n].Question == id {
-			return &st.Given[n]
+// answerTo returns how a question was answered, or nil.
+func (st *State) answerTo(id string) *Given {
+	all := st.Given()
+	for n := range all {
+		if all[n].Question == id {
+			return &all[n]
 		}
 	}
 	return nil
@@ -229,7 +230,7 @@ func (st *State) given(id string) *Given {
 
 // whyNotOpen returns the error for an answer to a question that is not open.
 func (st *State) whyNotOpen(id string) AnswerFault {
-	if g := st.given(id); g != nil {
+	if g := st.answerTo(id); g != nil {
 		if g.Nobody {
 			return ErrTooLate
 		}

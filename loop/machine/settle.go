@@ -54,10 +54,13 @@ func (g *Given) Since() time.Time {
 	return g.Said
 }
 
+// Given returns the answers to earlier questions of the run. The slice is read-only.
+func (st State) Given() []Given { return st.given.From(0) }
+
 // Gave reports whether the run has taken this answer: the same ruling on the same question, by the same
 // person, given at the same time.
 func (st State) Gave(r *Response) bool {
-	return slices.ContainsFunc(st.Given, func(g Given) bool {
+	return slices.ContainsFunc(st.Given(), func(g Given) bool {
 		return g.Question == r.Question && g.Since().Equal(r.At) && g.By == r.By && g.Verdict == r.Verdict
 	})
 }
@@ -83,7 +86,7 @@ func (s *step) responded() error {
 func (s *step) settled(a Ask, said time.Time, how Settled) {
 	how.Ask, how.At = a, s.At
 	s.do(AskSettled).Settled = &how
-	s.Given = append(slices.Clip(s.Given), Given{
+	s.given = s.given.Append(Given{
 		Question: a.ID, Tool: a.Tool, CallID: a.CallID, Verdict: how.Verdict, By: how.By, At: s.At, Said: said,
 		Nobody:  how.Nobody,
 		Changed: len(how.Changed) > 0,
@@ -108,9 +111,9 @@ func (s *step) askAbout(p *Plan) error {
 	if c := s.correctable(); c != nil {
 		a.Index, a.CallID, a.Key, a.Arguments = c.Index, c.ID, c.Key, c.Arguments
 	}
-	told := fmt.Sprint(x.Attempt) + a.Key               // the same arguments may fail again
-	if a.ID = s.askID(&a, told); s.given(a.ID) != nil { // and so may a call of the model, in the same turn
-		a.ID = s.askID(&a, fmt.Sprint(told, " after ", len(s.Given)))
+	told := fmt.Sprint(x.Attempt) + a.Key                  // the same arguments may fail again
+	if a.ID = s.askID(&a, told); s.answerTo(a.ID) != nil { // and so may a call of the model, in the same turn
+		a.ID = s.askID(&a, fmt.Sprint(told, " after ", s.given.Len()))
 	}
 	s.ask([]Ask{a})
 	return nil

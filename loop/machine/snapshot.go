@@ -37,6 +37,9 @@ type stateJSON struct {
 	Transcript []message.Message `json:"transcript,omitempty"`
 	Turns      []projection.Turn `json:"turns,omitempty"`
 	Failures   []ToolFailure     `json:"tool_failures,omitempty"`
+	Doubts     []doubt           `json:"in_doubt,omitempty"`
+	Given      []Given           `json:"given,omitempty"`
+	Made       []madeCall        `json:"made,omitempty"`
 	Recent     []finishedCall    `json:"recent,omitempty"`
 	Lately     []CycleCall       `json:"lately,omitempty"`
 }
@@ -61,6 +64,7 @@ func (st State) Snapshot() ([]byte, error) {
 func (st *State) json() *stateJSON {
 	return &stateJSON{
 		State: *st, inner: st.inner, Turns: st.turns.From(0), Failures: st.ToolFailures(),
+		Doubts: st.doubts.From(0), Given: st.Given(), Made: st.inner.made.From(0),
 		Recent: st.recent.Values(), Lately: st.shownCalls.Values(),
 	}
 }
@@ -69,6 +73,7 @@ func (w *stateJSON) state(held session.State, said seq.Log[message.Message], com
 	st := w.State
 	st.inner, st.Session, st.transcript, st.compiled = w.inner, held, said, compiled
 	st.failures, st.turns = seq.Of(w.Failures...), seq.Of(w.Turns...)
+	st.doubts, st.given, st.inner.made = seq.Of(w.Doubts...), seq.Of(w.Given...), seq.Of(w.Made...)
 	st.recent, st.shownCalls = seq.WindowOf(w.Recent...), seq.WindowOf(w.Lately...)
 	if st.Policy == nil {
 		st.Policy, st.policies = &st.Config.Policy, compiled.policies

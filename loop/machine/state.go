@@ -131,11 +131,6 @@ type State struct {
 	// Failed counts the failed attempts of the run.
 	Failed failedCounts `json:"spent"`
 	Batch  *Batch       `json:"batch,omitempty"`
-	// InDoubt are the calls of the run that ended without saying whether they had an effect, in the order of
-	// their ends. The same call made again has the same key.
-	InDoubt []doubt `json:"in_doubt,omitempty"`
-	// Given are the answers to earlier questions of the run.
-	Given []Given `json:"given,omitempty"`
 	// Spoken are the ids of all that the user has said.
 	Spoken []string `json:"spoken,omitempty"`
 	// Notices are the events that the reducers have yet to handle.
@@ -162,8 +157,11 @@ type State struct {
 	transcript seq.Log[message.Message]
 	// turns are the replies of the transcript.
 	turns seq.Log[projection.Turn]
-	// failures are the calls of the run that failed.
+	// failures are the calls of the run that failed, and doubts those that ended without saying whether they
+	// had an effect, in the order of their ends. given are the answers to earlier questions of the run.
 	failures seq.Log[ToolFailure]
+	doubts   seq.Log[doubt]
+	given    seq.Log[Given]
 	// recent are the last calls of the run that have answers, for the search of cycles. shownCalls are the
 	// last of them that were repeated, as they are shown.
 	recent     seq.Window[finishedCall]
@@ -193,9 +191,9 @@ type inner struct {
 	// Nudge is the feedback on a cycle that the next reply has to answer, or nil.
 	Nudge *feedback.RetryFeedback `json:"nudge,omitempty"`
 	// Places count the calls of each tool under its caps: those that succeeded, began, or may have had their
-	// effect. Made are those with a result, of tools whose equal calls are not run.
+	// effect. made are those with a result, of tools whose equal calls are not run.
 	Places session.Counts `json:"places,omitempty"`
-	Made   []madeCall     `json:"made,omitempty"`
+	made   seq.Log[madeCall]
 	// Polls are the last polls, oldest first.
 	Polls []poll `json:"polls,omitempty"`
 	// CorrectionWait is the wait before the next turn, TransportWait that before the same request is made

@@ -273,7 +273,7 @@ func (s *step) stop(o Outcome) {
 	}
 	o.Totals = Totals{Usage: s.Usage, Waited: s.Waited, Turns: s.Turn,
 		Cost: s.Charged.Cost, Estimated: s.Charged.Estimated, Wasted: s.Wasted}
-	o.Warnings, o.InDoubt, o.ToolFailures = s.Warnings, s.doubtful(), s.ToolFailures()
+	o.Warnings, o.InDoubt, o.ToolFailures = s.Warnings, s.InDoubt(), s.ToolFailures()
 	s.Outcome = &o
 	s.inner = inner{Hears: s.inner.Hears}
 	if s.notifyEnd(&o); !s.asksReducers("") {

@@ -66,7 +66,7 @@ func (s *Secrets) ReadSaid(said []message.Message, tools *tool.Set) {
 
 // ReadResponse adds the secret values of arguments that a person changed. st is the state after the answer.
 func (s *Secrets) ReadResponse(r *machine.Response, st *machine.State, tools *tool.Set) {
-	for _, g := range st.Given {
+	for _, g := range st.Given() {
 		if g.Question == r.Question && len(r.Arguments) > 0 {
 			s.Read(&machine.Reply{Calls: []machine.Call{{Tool: g.Tool, Arguments: r.Arguments}}}, tools, nil)
 		}

@@ -113,7 +113,7 @@ func openAskOf(f *journal.Fold, a machine.Ask, by scrubber) openAsk {
 		}
 	}
 	_, same, _ := strings.Cut(a.ID, "-")
-	for _, g := range st.Given {
+	for _, g := range st.Given() {
 		if _, digest, _ := strings.Cut(g.Question, "-"); digest == same && g.Verdict == machine.Refuse && !g.Nobody {
 			o.Refused = clock(g.At)
 		}

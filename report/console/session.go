@@ -70,7 +70,8 @@ func factsOf(f *journal.Fold, s journal.Summary, lines int64, by scrubber) facts
 			t.inside = append(t.inside, id)
 		}
 	}
-	for _, g := range st.Given[max(0, len(st.Given)-maxSettled):] {
+	given := st.Given()
+	for _, g := range given[max(0, len(given)-maxSettled):] {
 		t.settled = append(t.settled, settledOf(f, &g, s.State, by))
 	}
 	t.retrying = !s.State.Ended() && (s.State == journal.SessionWaits || t.Attempt.Attempt > 1)
