@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/internal/mail"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/journal/inbox"
 	"github.com/retake-go/retake/loop/machine"
@@ -34,7 +35,7 @@ func TestNoStoreIsAnErrorAndNoPanic(t *testing.T) {
 	yes := machine.Response{Question: "q", Verdict: machine.Approve, At: at}
 	_, err := journal.Last(t.Context(), nil, "order-42")
 	require.ErrorContains(t, err, want)
-	_, err = inbox.PutAnswer(t.Context(), nil, "order-42", yes)
+	_, err = mail.PutAnswer(t.Context(), nil, "order-42", yes)
 	require.ErrorContains(t, err, want)
 	require.ErrorContains(t, inbox.Answer(t.Context(), nil, "order-42", yes), want)
 	require.ErrorContains(t, inbox.Say(t.Context(), nil, "order-42", session.Words{Text: "Stop.", At: at}), want)

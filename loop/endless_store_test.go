@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/internal/fixture"
+	"github.com/retake-go/retake/internal/mail"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/journal/inbox"
 	"github.com/retake-go/retake/journal/sealed"
@@ -150,7 +151,7 @@ func TestAnErrorOfAStoreThatWrapsItselfHangsNothing(t *testing.T) {
 		"say":     {asking, func(s broken) error { return inbox.Say(t.Context(), s, "order-42", words) }, []string{"peek", "text", "put"}},
 		"pending": {asking, func(s broken) error { _, err := inbox.PendingOf(t.Context(), s, "order-42", time.Now()); return err }, []string{"peek", "text", "items"}},
 		"answer": {asking, func(s broken) error {
-			_, err := inbox.PutAnswer(t.Context(), s, "order-42", machine.Response{Question: "q", Verdict: machine.Approve, At: time.Now()})
+			_, err := mail.PutAnswer(t.Context(), s, "order-42", machine.Response{Question: "q", Verdict: machine.Approve, At: time.Now()})
 			return err
 		}, []string{"put"}},
 		"limiter": {ended, func(s broken) error {

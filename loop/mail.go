@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/internal/chain"
+	"github.com/retake-go/retake/internal/mail"
 	"github.com/retake-go/retake/journal"
-	"github.com/retake-go/retake/journal/inbox"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/observe"
@@ -73,7 +73,7 @@ func (p *process) hear(w session.Words) error {
 	}
 	w.At = w.At.UTC().Round(0)
 	if p.remembers() {
-		item, err := inbox.ItemOf(w)
+		item, err := mail.ItemOf(w)
 		if err == nil {
 			err = chain.Bounded(p.inbox.Put(context.Background(), p.journal.Session(), item))
 		}
@@ -204,7 +204,7 @@ func (p *process) watchMail() (stop func()) {
 		leave := p.words.canceller() // the run may take the message meanwhile, and call with it
 		if items, err := p.inbox.Items(context.Background(), p.journal.Session()); len(items) > 0 || err != nil {
 			p.signalMail()
-			if slices.ContainsFunc(items, inbox.Stops) {
+			if slices.ContainsFunc(items, mail.Stops) {
 				leave()
 			}
 		}
@@ -254,11 +254,11 @@ func (p *process) takeItem(i journal.Item, late bool) {
 	var err error
 	if i.Kind == journal.MessageItem {
 		var w *session.Words
-		if w, err = inbox.WordsIn(i); err == nil {
+		if w, err = mail.WordsIn(i); err == nil {
 			p.said(*w, late)
 			return
 		}
-	} else if answer, err = inbox.ResponseIn(i); err == nil {
+	} else if answer, err = mail.ResponseIn(i); err == nil {
 		var effects []machine.Effect
 		if effects, err = p.respond(p.now(), *answer); err == nil || !misfits(err) {
 			p.fed(effects, err)

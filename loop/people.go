@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/retake-go/retake/internal/mail"
 	"github.com/retake-go/retake/journal"
-	"github.com/retake-go/retake/journal/inbox"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/session"
@@ -150,7 +150,7 @@ func (p *process) putFirst(at time.Time, answer *machine.Response) (item journal
 		answer.At = at
 	}
 	answer.At = answer.At.UTC().Round(0)
-	item, err = inbox.PutAnswer(context.WithoutCancel(p.ctx), p.inbox, p.journal.Session(), *answer)
+	item, err = mail.PutAnswer(context.WithoutCancel(p.ctx), p.inbox, p.journal.Session(), *answer)
 	if err != nil {
 		p.signalMail() // the run takes the answer that is there
 	}

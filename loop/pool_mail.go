@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/retake-go/retake/internal/mail"
 	"github.com/retake-go/retake/journal"
-	"github.com/retake-go/retake/journal/inbox"
 )
 
 // inboxes are those of the runs of a pool. While it is driven, it looks into each once a second, whatever the
@@ -99,7 +99,7 @@ func (p *Pool) wake(t *PoolRun, in journal.Inbox) {
 	if run.signalMail(); t.place < 0 {
 		leave := run.words.canceller()
 		go func() { // the store may take long, and the pool goes on
-			if items, _ := in.Items(context.Background(), run.journal.Session()); slices.ContainsFunc(items, inbox.Stops) {
+			if items, _ := in.Items(context.Background(), run.journal.Session()); slices.ContainsFunc(items, mail.Stops) {
 				leave()
 			}
 		}()

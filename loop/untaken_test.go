@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/internal/fixture"
+	"github.com/retake-go/retake/internal/mail"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/journal/inbox"
 	"github.com/retake-go/retake/loop"
@@ -51,7 +52,7 @@ func TestAnAnswerThatWasNotTakenIsInNoRedactedJournal(t *testing.T) {
 	require.Len(t, q, 1)
 	answer := machine.Response{Question: q[0].ID, Verdict: machine.Approve, At: looptest.Epoch, By: "Ann",
 		Arguments: json.RawMessage(`{"from":41114111,"pin":47114711,"x47114711":1}`)}
-	_, err = inbox.PutAnswer(t.Context(), store, "order-42", answer)
+	_, err = mail.PutAnswer(t.Context(), store, "order-42", answer)
 	require.NoError(t, err)
 	result, err := run(func(loop.PersonQuestion, func(error)) machine.Response {
 		return machine.Response{Verdict: machine.Refuse}

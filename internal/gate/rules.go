@@ -13,12 +13,12 @@ var Layers = [][]string{
 	{"session", "tool", "policy/file", "result"},
 	{"loop/machine", "internal/simulate", "limit/limiter"},
 	{"journal", "loop/observe", "loop/planner"},
+	{"internal/mail"},
 	{"loop/engine", "journal/inbox", "journal/sealed", "report/internal/look", "report/internal/told"},
 	{"loop"},
 	{"looptest", "loop/agent", "loop/engine/usercode"},
 	{"loop/degrade", "internal/fixture"},
-	{"looptest/scenario", "looptest/corpus", "looptest/random", "journal/journaltest",
-		"limit/limittest", "report"},
+	{"looptest/scenario", "looptest/random", "journal/journaltest", "limit/limittest", "report", "internal/corpus"},
 	{"report/console"},
 }
 

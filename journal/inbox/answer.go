@@ -2,15 +2,12 @@ package inbox
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
-	"time"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/internal/chain"
+	"github.com/retake-go/retake/internal/mail"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/schema"
@@ -41,33 +38,11 @@ func Answer(ctx context.Context, store Store, session string, answer machine.Res
 	if err != nil {
 		return err
 	}
-	item, err := PutAnswer(ctx, store, session, answer)
+	item, err := mail.PutAnswer(ctx, store, session, answer)
 	if err != nil {
 		return err
 	}
 	return stands(ctx, store, session, item, &answer)
-}
-
-// PutAnswer puts an answer with an At into an inbox as it is, and returns the item. Only the run that asks
-// calls it itself, for an answer that it takes at once: others give theirs by [Answer]. The error is a
-// [*machine.AnswerError] of [machine.ErrAnswered] if another answer waits there.
-func PutAnswer(
-	ctx context.Context, in journal.Inbox, session string, answer machine.Response,
-) (journal.Item, error) {
-	item := journal.Item{Kind: journal.AnswerItem, Key: answer.Question, By: answer.By, At: answer.At}
-	if in == nil {
-		return item, errors.New("inbox: the store is nil: give one, such as a Dir")
-	}
-	var err error
-	if item.Body, err = json.Marshal(answer); err != nil {
-		return item, &machine.AnswerError{Question: answer.Question, Err: machine.ErrMisfit,
-			Why: "it is not JSON: " + err.Error()}
-	}
-	err = chain.Bounded(in.Put(ctx, session, item))
-	if first, there := errors.AsType[*journal.AnsweredError](err); there {
-		return item, &machine.AnswerError{Question: answer.Question, Err: machine.ErrAnswered, Why: waits(first.First)}
-	}
-	return item, err
 }
 
 // formFault returns an error for changed arguments that do not fit the schema that the journal has of them.
@@ -105,33 +80,4 @@ func stands(
 		return errors.Join(err, chain.Bounded(store.Remove(ctx, session, item)))
 	}
 	return nil
-}
-
-// waits says who gave an answer that no run has taken.
-func waits(i journal.Item) string {
-	by := ""
-	if i.By != "" {
-		by = " by " + i.By
-	}
-	return fmt.Sprintf("it was given%s at %s, and the run has not taken it yet", by, i.At.Format(time.RFC3339))
-}
-
-// ResponseIn returns the answer in an item of an inbox. Its question is that of the item, its time and its
-// person too.
-func ResponseIn(i journal.Item) (*machine.Response, error) {
-	var r machine.Response
-	if err := bodyOf(i, &r); err != nil {
-		return nil, fmt.Errorf("the answer to %.80q cannot be read: %w", i.Key, err)
-	}
-	r.Question, r.By, r.At = i.Key, i.By, i.At
-	return &r, nil
-}
-
-// bodyOf reads what is said in an item of an inbox.
-func bodyOf(i journal.Item, said any) error {
-	body, err := canon.JSON(i.Body)
-	if err == nil {
-		err = canon.Unmarshal(body, said)
-	}
-	return err
 }

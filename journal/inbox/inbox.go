@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/internal/chain"
+	"github.com/retake-go/retake/internal/mail"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 )
@@ -70,7 +71,7 @@ func PendingOf(ctx context.Context, store Store, session string, now time.Time) 
 		}
 		q := Question{Session: session, Call: a.ID, Ask: a, Schema: f.Form(a.Tool)}
 		if n := slices.IndexFunc(items, isAnswerTo(a.ID)); n >= 0 {
-			q.Answer, _ = ResponseIn(items[n]) // what cannot be read is the run's to say
+			q.Answer, _ = mail.ResponseIn(items[n]) // what cannot be read is the run's to say
 		}
 		all = append(all, q)
 	}

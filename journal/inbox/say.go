@@ -3,11 +3,11 @@ package inbox
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/retake-go/retake/internal/chain"
+	"github.com/retake-go/retake/internal/mail"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/session"
@@ -36,40 +36,9 @@ func Say(ctx context.Context, store Store, session string, w session.Words) erro
 	if f.State.Phase == machine.Stopped {
 		return fmt.Errorf("session %q: %w", session, ErrEnded)
 	}
-	item, err := ItemOf(w)
+	item, err := mail.ItemOf(w)
 	if err == nil {
 		err = chain.Bounded(store.Put(ctx, session, item))
 	}
 	return err
-}
-
-// ItemOf returns a message with an ID as an item of an inbox.
-func ItemOf(w session.Words) (journal.Item, error) {
-	item := journal.Item{Kind: journal.MessageItem, Key: w.ID, By: w.By, At: w.At.UTC().Round(0)}
-	var err error
-	item.Body, err = json.Marshal(w)
-	return item, err
-}
-
-// WordsIn returns the message in an item of an inbox. Its ID is the key of the item.
-func WordsIn(i journal.Item) (*session.Words, error) {
-	var w session.Words
-	err := bodyOf(i, &w)
-	w.ID, w.By, w.At = i.Key, i.By, i.At
-	if err == nil {
-		err = w.Validate()
-	}
-	if err != nil {
-		return nil, fmt.Errorf("the message %.80q cannot be read: %w", i.Key, err)
-	}
-	return &w, nil
-}
-
-// Stops reports whether an item is a message that stops a model call.
-func Stops(i journal.Item) bool {
-	if i.Kind != journal.MessageItem {
-		return false
-	}
-	w, err := WordsIn(i)
-	return err == nil && w.Stop
 }

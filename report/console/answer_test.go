@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/internal/mail"
 	"github.com/retake-go/retake/journal"
-	"github.com/retake-go/retake/journal/inbox"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/policy"
@@ -74,7 +74,7 @@ func said(t *testing.T, dir journal.Dir) *machine.Response {
 	items, err := dir.Items(t.Context(), "order-7")
 	require.NoError(t, err)
 	require.Len(t, items, 1)
-	answer, err := inbox.ResponseIn(items[0])
+	answer, err := mail.ResponseIn(items[0])
 	require.NoError(t, err)
 	return answer
 }

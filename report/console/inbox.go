@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/mail"
 	"github.com/retake-go/retake/internal/masked"
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
@@ -173,7 +174,7 @@ func (c *Console) given(ctx context.Context) func(*watched) map[string]string {
 		items, _ := store.Items(ctx, s.id)
 		all := map[string]string{}
 		for _, i := range items {
-			if said, err := inbox.ResponseIn(i); err == nil && i.Kind == journal.AnswerItem {
+			if said, err := mail.ResponseIn(i); err == nil && i.Kind == journal.AnswerItem {
 				changed := ""
 				if len(said.Arguments) > 0 {
 					changed = " with changed arguments"

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/retake-go/retake/internal/mail"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/journal/inbox"
 	"github.com/retake-go/retake/report"
@@ -103,7 +104,7 @@ func (c *Console) waiting(ctx context.Context, store inbox.Store, id string) (al
 		if i.Kind != journal.MessageItem {
 			continue
 		}
-		if words, err := inbox.WordsIn(i); err == nil {
+		if words, err := mail.WordsIn(i); err == nil {
 			all = append(all, brief(c.scrub(words.Text)))
 		}
 	}

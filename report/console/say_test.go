@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/internal/mail"
 	"github.com/retake-go/retake/journal"
-	"github.com/retake-go/retake/journal/inbox"
 	"github.com/retake-go/retake/report/console"
 	"github.com/retake-go/retake/session"
 )
@@ -53,7 +53,7 @@ func TestAMessageGoesIntoTheInboxOnce(t *testing.T) {
 	items, err := dir.Items(t.Context(), "calls")
 	require.NoError(t, err)
 	require.Len(t, items, 1, "a form that is sent twice is one message")
-	words, err := inbox.WordsIn(items[0])
+	words, err := mail.WordsIn(items[0])
 	require.NoError(t, err)
 	assert.Equal(t, session.Words{ID: words.ID, Text: "By <b>train</b>.", By: "Ann", At: words.At, Stop: true}, *words)
 	_, page, _ := pageOf(t, c, "calls")
