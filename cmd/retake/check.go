@@ -7,8 +7,8 @@ import (
 
 	"github.com/retake-go/retake/extract"
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/internal/corpus"
 	"github.com/retake-go/retake/loop/machine"
-	"github.com/retake-go/retake/looptest/corpus"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 )

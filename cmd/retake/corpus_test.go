@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/looptest/corpus"
+	"github.com/retake-go/retake/internal/corpus"
 	"github.com/retake-go/retake/message"
 )
 

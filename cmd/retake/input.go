@@ -10,8 +10,8 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/corpus"
 	"github.com/retake-go/retake/limit"
-	"github.com/retake-go/retake/looptest/corpus"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/policy/file"
 	"github.com/retake-go/retake/tool"

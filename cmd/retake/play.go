@@ -9,9 +9,9 @@ import (
 	"os"
 	"slices"
 
+	"github.com/retake-go/retake/internal/corpus"
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
-	"github.com/retake-go/retake/looptest/corpus"
 )
 
 var playCommand = command{

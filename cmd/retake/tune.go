@@ -13,9 +13,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/retake-go/retake/internal/corpus"
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
-	"github.com/retake-go/retake/looptest/corpus"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/policy/file"

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/retake-go/retake/internal/corpus"
 	"github.com/retake-go/retake/looptest"
-	"github.com/retake-go/retake/looptest/corpus"
 	"github.com/retake-go/retake/policy"
 )
 
