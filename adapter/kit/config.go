@@ -49,7 +49,8 @@ func (c *Faults) Address(address, key string) {
 	u, err := url.Parse(address)
 	good := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.RawQuery == "" &&
 		u.Fragment == "" && u.User == nil
-	c.Refuse(!good, "URL: must be http or https with a host, and without user, query and fragment")
+	c.Refuse(!good, "URL: must be one such as http://localhost:8080: http or https with a host, and "+
+		"without user, query and fragment")
 	if err == nil && u.Port() != "" {
 		_, err = strconv.ParseUint(u.Port(), 10, 16)
 		c.Refuse(err != nil, "URL: the port %s: give one up to %d", u.Port(), math.MaxUint16)

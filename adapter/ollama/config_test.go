@@ -23,7 +23,7 @@ func TestEveryFaultOfAConfigIsNamedAtOnce(t *testing.T) {
 	})
 	require.Error(t, err)
 	assert.Equal(t, []string{
-		"ollama: URL: must be http or https with a host, and without user, query and fragment",
+		"ollama: URL: must be one such as http://localhost:8080: http or https with a host, and without user, query and fragment",
 		"Key: must be of printable ASCII characters",
 		"Model: is empty; name a model of the server",
 		"MaxTokens: must be 1 to 2147483647, or 0 for the server's own bound, not -1",
