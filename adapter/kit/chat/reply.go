@@ -25,7 +25,7 @@ var failures = map[string]string{
 	"error": "server_error", "abort": "server_error", "insufficient_system_resource": "overloaded",
 	"network_error": "server_error", "error_finish": "server_error", "timeout": "server_error",
 	"time_limit": "server_error", "cancelled": "server_error", "load": "server_error",
-	"user_cancel": "server_error",
+	"user_cancel": "server_error", "upstream_error": "server_error",
 }
 
 // failureOf returns the error code of a finish reason, in any case and with hyphens or without; empty for

@@ -470,7 +470,7 @@ func TestAResponseThatIsIncompleteForAnotherReasonHasFailed(t *testing.T) {
 // Studio and DashScope (https://github.com/ranxianglei/billion-context-pi/issues/169,
 // https://github.com/earendil-works/pi/pull/2116).
 func TestAServersOwnWordsForTheEndOfAReply(t *testing.T) {
-	for _, word := range []string{"error", "ERROR", "error_finish", "abort", "timeout", "time_limit", "cancelled", "load", "network_error", "network-error", "USER_CANCEL"} {
+	for _, word := range []string{"error", "ERROR", "error_finish", "abort", "timeout", "time_limit", "cancelled", "load", "network_error", "network-error", "upstream_error", "USER_CANCEL"} {
 		for _, stream := range []bool{false, true} {
 			says := `{"choices":[{"message":{"content":"half"},"finish_reason":"` + word + `"}]}`
 			if stream {
