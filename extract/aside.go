@@ -38,12 +38,12 @@ func asideEnd(text string, m mark) int {
 // closing is the offset of the next closing tag of one of the words, or else the end of the text.
 func closing(text string, pos int, words ...string) int {
 	for pos < len(text) {
-		i := strings.Index(text[pos:], "</")
+		i := strings.IndexByte(text[pos:], '<')
 		if i < 0 {
 			break
 		}
 		pos += i
-		if slices.Contains(words, tagAt(text, pos).word) {
+		if isClosing(text[pos:]) && slices.Contains(words, tagAt(text, pos).word) {
 			return pos
 		}
 		pos++

@@ -79,6 +79,9 @@ var formCases = []struct {
 		"add {\"a\":\"b\"} tool_tag\nplay {} tool_tag", "tool_tag"},
 	{"key_and_value_tags_behind_a_bar", "<x|tool_calls><x|tool_call>add<x|arg_key>a</x|arg_key><x|arg_value>b</x|arg_value></x|tool_call></x|tool_calls>",
 		`add {"a":"b"} tool_tag`, "tool_tag"},
+	{"tags_of_tokens", `<|open|>response<|sep|>So:<|close|>response<|sep|><|open|>tools<|sep|><|open|>call tool="add" index="1"<|sep|>` +
+		`<|open|>argument key="a" type="number"<|sep|>1<|close|>argument<|sep|><|close|>call<|sep|><|open|>call tool="play" index="2"<|sep|><|close|>call<|sep|><|close|>tools<|sep|>`,
+		"add {\"a\":\"1\"} function_tag\nplay {} function_tag", "function_tag"},
 	{"key_and_value_tags_of_unknown_tool", "<tool_call>fly<arg_key>a</arg_key><arg_value>1</arg_value></tool_call>", `fly? {"a":"1"} tool_tag`, "tool_tag"},
 	{"tokens_for_quotes", "<start_function_call>call:add{a:<escape>x<escape>,b:2}<end_function_call><start_function_call>call:play{}<end_function_call>",
 		"add {\"a\":\"x\",\"b\":2} name_then_arguments\nplay {} name_then_arguments", "name_then_arguments"},
@@ -181,6 +184,8 @@ func TestRuns(t *testing.T) {
 		{"thoughts_never_opened_closed_twice", "add(a=9)</think>add(a=1)</think>", `add {"a":1} python_call`},
 		{"end_of_thoughts_in_a_later_string", `<|channel|>commentary to=functions.add<|message|>{"a": 1}<|call|><|start|>assistant said "</think>" add(a=2)`,
 			`add {"a":1} name_then_arguments`},
+		{"tag_of_tokens_cut_off", `<|open|>call tool="add" index="1"<|sep|><|open|>argument key="a" type="number"<|sep|>1<|close|>argument<|sep|>`, `add !syntax function_tag`},
+		{"thoughts_in_tags_of_tokens", `<|open|>think<|sep|>add(a=9)<|close|>think<|sep|>add(a=1)`, `add {"a":1} python_call`},
 		{"tag_mentioned", "A call is written like `<tool_call>{\"name\": \"add\", \"arguments\": {}}</tool_call>` or `<function=add></function>`.", ``},
 		{"tag_mentioned_and_written", "I write `<tool_call>{\"name\": \"add\", \"arguments\": {}}</tool_call>`.\n<tool_call>{\"name\": \"play\"}</tool_call>", `play {} tool_tag`},
 		{"tag_in_code_after_a_colon", "I call: `<tool_call>{\"name\": \"add\", \"arguments\": {}}</tool_call>`", `add {} tool_tag`},

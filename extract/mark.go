@@ -1,6 +1,9 @@
 package extract
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 type markKind uint8
 
@@ -99,18 +102,43 @@ func doubledTagAt(text string, pos int) mark {
 	return m
 }
 
-// tagAt reads <word>, </word>, <word attribute="…">, <word=…>, <|word>, <word|> and <|…|>.
+// Kimi K3 writes a tag in three tokens: <|open|>word attribute="…"<|sep|>, <|close|>word<|sep|>.
+const opens, closes, separates = "<|open|>", "<|close|>", "<|sep|>"
+
+// isClosing reports whether a text begins as a closing tag does.
+func isClosing(text string) bool {
+	return strings.HasPrefix(text, "</") || strings.HasPrefix(text, closes)
+}
+
+// innerOf is what stands between the marks around the tag at pos, and its end; empty if there is no tag.
+func innerOf(text string, pos int) (inner string, end int) {
+	window := text[pos:min(len(text), pos+maxTag)]
+	begin, until := len("<"), ">"
+	for _, token := range [...]string{opens, closes} {
+		if strings.HasPrefix(window, token) && strings.Contains(window, separates) {
+			begin, until = len(token), separates
+		}
+	}
+	inner = window[begin:]
+	length := strings.IndexAny(inner, "<>\n")
+	if length <= 0 || !strings.HasPrefix(inner[length:], until) || strings.ContainsAny(inner[:length], notInTags) {
+		return "", 0
+	}
+	end = pos + begin + length + len(until)
+	if inner = inner[:length]; strings.HasPrefix(window[:begin], closes) {
+		inner = "/" + inner
+	}
+	return inner, end
+}
+
+// tagAt reads <word>, </word>, <word attribute="…">, <word=…>, <|word>, <word|> and <|…|>, and the tags of
+// Kimi K3.
 func tagAt(text string, pos int) mark {
-	window := text[pos+1 : min(len(text), pos+maxTag)]
-	length := strings.IndexAny(window, "<>\n")
-	if length <= 0 || window[length] != '>' {
+	inner, tagEnd := innerOf(text, pos)
+	if inner == "" {
 		return mark{}
 	}
-	inner := window[:length]
-	if strings.ContainsAny(inner, notInTags) {
-		return mark{}
-	}
-	m := mark{kind: otherTag, start: pos, end: pos + 1 + length + 1}
+	m := mark{kind: otherTag, start: pos, end: tagEnd}
 	if isControl(inner) {
 		m.kind = controlToken
 		return m
@@ -199,13 +227,11 @@ func isControl(inner string) bool {
 		strings.HasPrefix(inner, "｜") && strings.HasSuffix(inner, "｜")
 }
 
-// functionOf is the name in a tag's attributes: =f, ="f" or, before other attributes, name="f".
+// functionOf is the name in a tag's attributes: =f, ="f" or, before other attributes, name="f", and of Kimi
+// K3 tool="f" and key="f".
 func functionOf(attributes string) string {
-	value, ok := strings.CutPrefix(strings.TrimSpace(attributes), "=")
-	if !ok {
-		value, ok = strings.CutPrefix(strings.TrimSpace(attributes), "name=")
-	}
-	if !ok {
+	attribute, value, ok := strings.Cut(strings.TrimSpace(attributes), "=")
+	if !ok || !slices.Contains([]string{"", "name", "tool", "key"}, attribute) {
 		return ""
 	}
 	value = strings.TrimSpace(value)

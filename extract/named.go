@@ -153,7 +153,7 @@ func (s *scanner) functionTag(m mark) {
 	switch {
 	case n != 0 && p.kind(n) == object && !p.at(n).open:
 		c.Arguments, c.End = p.json(n), int(p.at(n).end)
-	case strings.HasPrefix(s.text[args:], "</") && tagAt(s.text, args).kind != noMark:
+	case isClosing(s.text[args:]) && tagAt(s.text, args).kind != noMark:
 		p.none(&c, args)
 	case strings.HasPrefix(s.text[args:], "<"):
 		p.fault, p.pos = nil, args

@@ -74,14 +74,14 @@ func (r *reader) argument(around string) (value piece, ok bool) {
 // openTag is the opening tag at pos; its word is empty if there is none.
 func (r *reader) openTag() mark {
 	rest := r.src[r.pos:]
-	if len(rest) < 2 || rest[0] != '<' || rest[1] == '/' {
+	if len(rest) < 2 || rest[0] != '<' || isClosing(rest) {
 		return mark{}
 	}
 	return tagAt(r.src, r.pos)
 }
 
 func (r *reader) closes(word string) bool {
-	return strings.HasPrefix(r.src[r.pos:], "</") && tagAt(r.src, r.pos).word == word
+	return isClosing(r.src[r.pos:]) && tagAt(r.src, r.pos).word == word
 }
 
 // content is the text up to the closing tag of m. It goes to the end of that tag. Before it, the tag around
