@@ -125,7 +125,7 @@ func (row costRow) of(s *section, attempt *entry, what string, took time.Duratio
 	row.Link, row.Turn, row.What = s.ID, fmt.Sprint(s.Number), told.Brief(what, maxNames)
 	row.Use, row.Lost, row.Took = "used", attempt.failed(), when(took > 0, short(took))
 	if row.Lost {
-		row.Use = "lost: " + told.Words(string(attempt.Decision.Class))
+		row.Use = "lost: " + visible(told.Words(string(attempt.Decision.Class)))
 	}
 	return row
 }

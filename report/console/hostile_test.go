@@ -197,3 +197,16 @@ func TestAJournalThatIsReplacedWhileItIsHeld(t *testing.T) {
 		require.NoError(t, log.Close())
 	}
 }
+
+// Who wrote a message and what was wrong with a call are names that a journal from elsewhere may have made up.
+func TestRolesAndClassesAreWhatTheySeem(t *testing.T) {
+	dir := t.TempDir()
+	var records []string
+	for line := range bytes.Lines(named(t, "order-7", -1)) {
+		records = append(records, strings.NewReplacer(`"role":"user"`, `"role":"user\u202e"`, `"class":"tool_validation"`, `"class":"tool\u202e"`).Replace(record(t, line)))
+	}
+	put(t, dir, "order-7.jsonl", chain(records...))
+	page := body(t, ask(t, open(t, dir), "GET", "/session?id=order-7"))
+	assert.Contains(t, page, "lost: tool⟨U&#43;202E⟩")
+	assert.NotContains(t, page, "\u202e")
+}
