@@ -100,9 +100,9 @@ func OnlyThoughts(text string) bool {
 
 // WithoutThoughts returns what a text says after the thoughts of the model that it begins with: between
 // <think> and </think> or the tokens of some models, or before a </think> that nothing opened and that stands
-// alone on its line, outside of code. The tokens of gpt-oss around an answer are left out, too. It returns any
-// other text as it is: one that has nothing else, whose thoughts do not end, or whose tags have other words,
-// which a prompt may have asked for.
+// alone on its line, outside of code. The tokens of gpt-oss around an answer are left out, too. It returns
+// any other text as it is: one that has nothing else, whose thoughts do not end, or whose tags have other
+// words, which a prompt may have asked for.
 func WithoutThoughts(text string) string {
 	end := textStart(text)
 	for {

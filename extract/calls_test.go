@@ -187,6 +187,7 @@ func TestRuns(t *testing.T) {
 		{"tag_of_tokens_cut_off", `<|open|>call tool="add" index="1"<|sep|><|open|>argument key="a" type="number"<|sep|>1<|close|>argument<|sep|>`, `add !syntax function_tag`},
 		{"thoughts_in_tags_of_tokens", `<|open|>think<|sep|>add(a=9)<|close|>think<|sep|>add(a=1)`, `add {"a":1} python_call`},
 		{"tag_mentioned", "A call is written like `<tool_call>{\"name\": \"add\", \"arguments\": {}}</tool_call>` or `<function=add></function>`.", ``},
+		{"object_mentioned", "I write `{\"name\": \"add\", \"arguments\": {}}` or `[TOOL_CALLS]add[ARGS]{}` for it.", ``},
 		{"tag_mentioned_and_written", "I write `<tool_call>{\"name\": \"add\", \"arguments\": {}}</tool_call>`.\n<tool_call>{\"name\": \"play\"}</tool_call>", `play {} tool_tag`},
 		{"tag_in_code_after_a_colon", "I call: `<tool_call>{\"name\": \"add\", \"arguments\": {}}</tool_call>`", `add {} tool_tag`},
 		{"tag_mentioned_and_cut_off", "A call is written like `<tool_call>{\"name\": \"add\", \"arguments\": {}}</tool_call>", ``},

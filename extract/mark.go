@@ -121,7 +121,8 @@ func innerOf(text string, pos int) (inner string, end int) {
 	}
 	inner = window[begin:]
 	length := strings.IndexAny(inner, "<>\n")
-	if length <= 0 || !strings.HasPrefix(inner[length:], until) || strings.ContainsAny(inner[:length], notInTags) {
+	if length <= 0 || !strings.HasPrefix(inner[length:], until) ||
+		strings.ContainsAny(inner[:length], notInTags) {
 		return "", 0
 	}
 	end = pos + begin + length + len(until)

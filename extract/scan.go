@@ -146,10 +146,6 @@ func (s *scanner) mark() bool {
 		return false
 	}
 	s.pos = m.end
-	if end := s.mentioned(m); end > 0 {
-		s.prose(m.start, end)
-		return true
-	}
 	switch m.kind {
 	case fence:
 		s.fence(m)
@@ -170,26 +166,25 @@ func (s *scanner) mark() bool {
 	return true
 }
 
-// mentioned is the end of code in a line that begins with tag m and that a sentence only mentions; 0 if it
-// does not.
-func (s *scanner) mentioned(m mark) int {
-	isCall := m.kind == callTag || m.kind == functionTag
-	if !isCall || s.fenced.ticks != 1 || !s.runsOn() || !isMention(s.text[:m.start]) {
-		return 0
-	}
-	code, _, _ := strings.Cut(s.text[m.end:], "\n")
-	code, _, _ = strings.Cut(code, "`")
-	return m.end + len(code)
-}
-
 func (s *scanner) fence(m mark) {
 	s.defined, s.assigned = nil, nil
 	switch {
 	case s.fenced.kind == noMark:
 		s.fenced = m
+		s.mention(m)
 	case s.fenced.ticks == m.ticks:
 		s.fenced = mark{}
 		s.pos = m.start + m.ticks // a closing fence has no language
+	}
+}
+
+// mention skips a value or tag in single backticks that a sentence mentions, to the end of its line at most.
+func (s *scanner) mention(m mark) {
+	code, _, _ := strings.Cut(s.text[m.end:], "\n")
+	code, _, _ = strings.Cut(code, "`")
+	isWritten := code != "" && strings.Contains("{[<", code[:1])
+	if m.ticks == 1 && isWritten && s.runsOn() && isMention(s.text[:m.start]) {
+		s.prose(m.start, m.end+len(code))
 	}
 }
 
