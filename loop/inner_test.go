@@ -295,7 +295,7 @@ func TestTheUsageOfARunWithinATryIsThatOfTheTry(t *testing.T) {
 		Invoke(tool.WithInvocation(t.Context(), tool.Invocation{Report: func(p []byte) { progress = append(progress, string(p)) }}), []byte(`{}`))
 	assert.Equal(t, twice, out.Usage)
 	assert.Equal(t, []string{`"tried"`, `"tried"`}, progress)
-	require.ErrorIs(t, tool.AddUsage(t.Context(), used), tool.ErrNoCall)
+	require.ErrorIs(t, tool.AddUsage(t.Context(), used), tool.ErrNotInCall)
 }
 
 // What a try consumed is the outer run's, too, if the try panics or is cut off by the end of a context

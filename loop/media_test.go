@@ -70,7 +70,7 @@ func TestMediaThatCannotBeAreRefused(t *testing.T) {
 	} {
 		assert.EqualError(t, (&loop.Input{Attach: []message.Part{p}}).Validate(), want)
 	}
-	assert.ErrorIs(t, tool.Attach(t.Context(), photo), tool.ErrNoCall)
+	assert.ErrorIs(t, tool.Attach(t.Context(), photo), tool.ErrNotInCall)
 	assert.Equal(t, "[image, image/png, 6 bytes]", plan.String())
 	assert.Equal(t, "[image, https://example.com/room.jpg]", photo.String())
 }

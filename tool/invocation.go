@@ -100,15 +100,15 @@ func LastProgress(ctx context.Context, v any) bool {
 	return last != nil && canon.Unmarshal(last, v) == nil
 }
 
-// ErrNoCall: the context is not that of a running tool. What a tool emits after it has returned would be
+// ErrNotInCall: the context is not that of a running tool. What a tool emits after it has returned would be
 // lost.
-var ErrNoCall = errors.New("not in a tool call")
+var ErrNotInCall = errors.New("not in a tool call")
 
-var errReturned = fmt.Errorf("%w: it is over", ErrNoCall)
+var errReturned = fmt.Errorf("%w: it is over", ErrNotInCall)
 
 // Emit keeps an event for the session's reducers. Events enter in the order they were emitted, when the call
 // has succeeded; those of a failed call are dropped. It may be called concurrently while the tool runs.
-// Errors: [ErrNoCall], an empty name, a payload that has no JSON form.
+// Errors: [ErrNotInCall], an empty name, a payload that has no JSON form.
 func Emit[E any](ctx context.Context, name string, e E) error {
 	payload, err := canon.Marshal(e)
 	if err != nil {
@@ -123,7 +123,7 @@ func Emit[E any](ctx context.Context, name string, e E) error {
 
 // Attach adds media to the call's result, after what the tool returns: see [message.Part]. Those of a tool
 // that says [Fail] follow its text; those of any other failed call are dropped. It may be called concurrently
-// while the tool runs. Errors: [ErrNoCall], a part that cannot be.
+// while the tool runs. Errors: [ErrNotInCall], a part that cannot be.
 func Attach(ctx context.Context, parts ...message.Part) error {
 	if err := talk.ValidateParts("attach: parts", parts); err != nil {
 		return err
@@ -151,7 +151,7 @@ func Progress(ctx context.Context, progress any) error {
 // AddUsage adds what a model consumed within the call of a tool to the usage of its run, whatever comes of
 // the call. In a try of loop.Do with a session it adds to the usage of the try; a loop over loop.Attempts
 // takes usage in the Attempt. A run or an action of package loop does it for itself. It may be called
-// concurrently while the tool or the try runs. The error is [ErrNoCall].
+// concurrently while the tool or the try runs. The error is [ErrNotInCall].
 func AddUsage(ctx context.Context, u message.Usage) error {
 	r, _ := ctx.Value(recorderKey{}).(*recorder)
 	return r.whileOpen(func() { r.usage = r.usage.Add(u) })
@@ -173,7 +173,7 @@ func AddCost(ctx context.Context, micros int64) error {
 // Doubt says that the call may have had an effect that nobody knows of, whatever comes of it. With a result,
 // or if it asks again, the model is told so, too; [TryLater] does not say any more that nothing was done. A
 // call with the same arguments has the same [IdempotencyKey]. A run of package loop within the call does it
-// for itself. Calls of tools that are [ReadOnly] are never in doubt. The error is [ErrNoCall].
+// for itself. Calls of tools that are [ReadOnly] are never in doubt. The error is [ErrNotInCall].
 func Doubt(ctx context.Context) error {
 	r := recorderOf(ctx)
 	return r.whileOpen(func() { r.doubt = true })
@@ -216,7 +216,7 @@ func recorderOf(ctx context.Context) *recorder {
 
 func (r *recorder) whileOpen(do func()) error {
 	if r == nil {
-		return ErrNoCall
+		return ErrNotInCall
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

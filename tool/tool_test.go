@@ -188,11 +188,11 @@ func TestEventsAndProgress(t *testing.T) {
 	assert.Equal(t, `{"stage":"done"}`, string(out.Progress))
 
 	over := tool.Emit(leaked, "late", 1)
-	assert.ErrorIs(t, over, tool.ErrNoCall)
+	assert.ErrorIs(t, over, tool.ErrNotInCall)
 	assert.EqualError(t, over, "not in a tool call: it is over")
 	assert.Equal(t, over, tool.Progress(leaked, 1))
-	assert.ErrorIs(t, tool.Emit(context.Background(), "nowhere", 1), tool.ErrNoCall)
-	assert.ErrorIs(t, tool.Progress(context.Background(), 1), tool.ErrNoCall)
+	assert.ErrorIs(t, tool.Emit(context.Background(), "nowhere", 1), tool.ErrNotInCall)
+	assert.ErrorIs(t, tool.Progress(context.Background(), 1), tool.ErrNotInCall)
 	assert.Len(t, reported, 2)
 
 	out = book.Invoke(ctx, []byte(`{"city":"Lisbon","nights":3}`))
