@@ -199,7 +199,7 @@ func (v value) rounds(bits int) bool {
 		exact = 6
 	}
 	d, _ := decimalOf(v.text())
-	return len(d.text) > exact+1 || d.exponent != 0
+	return !d.isExact(exact)
 }
 
 // decode lets a type read a value by itself. For common types it calls at once what the library would call in

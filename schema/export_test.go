@@ -83,10 +83,9 @@ const MaxWork = maxWork
 
 // CompareNumbers compares two JSON numbers, and writes each in the one form of equal numbers.
 func CompareNumbers(a, b string) (compared int, first, second string) {
-	to := exactly(b)
-	near, isNear := to.Float64()
+	to := bound{at: exactly(b)}.withNear()
 	n, _ := strconv.ParseFloat(a, 64)
-	return (&bound{at: to, near: near, isNear: isNear}).compare(a, n), plainNumber(a), plainNumber(b)
+	return to.compare(a, n), plainNumber(a), plainNumber(b)
 }
 
 // RuleWord is the words of a rule.

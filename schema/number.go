@@ -3,6 +3,7 @@ package schema
 import (
 	"cmp"
 	"errors"
+	"math"
 	"math/big"
 	"strconv"
 	"strings"
@@ -68,6 +69,12 @@ func (d decimal) isInBounds() bool {
 	return err == nil
 }
 
+// isExact reports whether a number has no more digits, nor an exponent: no other number of at most 15 digits is
+// nearest to the same double, nor is another of at most 6 nearest to the same float32.
+func (d decimal) isExact(digits int) bool {
+	return len(d.whole)+len(d.fraction) <= digits && d.exponent == 0
+}
+
 // isWhole reports whether a number has no fractional part.
 func (d decimal) isWhole() bool {
 	if fraction := strings.TrimRight(d.fraction, "0"); fraction != "" || d.exponent >= 0 {
@@ -113,7 +120,7 @@ type bound struct {
 	rule    string
 	at      *big.Rat
 	near    float64 // the double that is nearest
-	isNear  bool    // there is no difference
+	isExact bool    // it has so few digits that no other number of as few is nearest to the same double
 	refuses [3]bool
 }
 
@@ -126,11 +133,16 @@ func boundsOf(s *jsonschema.Schema) (bounds []bound) {
 		{rule: "exclusiveMaximum", at: s.ExclusiveMaximum, refuses: [3]bool{false, true, true}},
 	} {
 		if b.at != nil {
-			b.near, b.isNear = b.at.Float64()
-			bounds = append(bounds, b)
+			bounds = append(bounds, b.withNear())
 		}
 	}
 	return bounds
+}
+
+func (b bound) withNear() bound {
+	b.near, _ = b.at.Float64()
+	b.isExact = !math.IsInf(b.near, 0) && exactly(strconv.FormatFloat(b.near, 'e', maxExactDigits-1, 64)).Cmp(b.at) == 0
+	return b
 }
 
 // near returns the double that is nearest to a number. It keeps the latest one, because a number is stored
@@ -152,8 +164,10 @@ func (t *tree) near(v value) float64 {
 // compare is -1 if a JSON number is below the bound, 0 if it is equal, 1 if it is above. n is the double that
 // is nearest to it. Doubles that differ are in the order of the numbers that they are nearest to.
 func (b *bound) compare(text string, n float64) int {
-	if c := cmp.Compare(n, b.near); c != 0 || b.isNear && isPlain(text) {
+	if c := cmp.Compare(n, b.near); c != 0 {
 		return c
+	} else if d, _ := decimalOf(text); b.isExact && d.isExact(maxExactDigits) {
+		return 0
 	}
 	return exactly(text).Cmp(b.at)
 }

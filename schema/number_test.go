@@ -35,6 +35,33 @@ func TestNumbersAreComparedExactly(t *testing.T) {
 	})
 }
 
+func TestNumbersOfOneDoubleAreComparedExactly(t *testing.T) {
+	numbers := []string{
+		"0", "-0", "0.0", "1e-350", "0.1", "0.10", "1e-1", "0.10000000000000001", "0.1000000000000000055511151231257827", "123456789012345",
+		"123456789012345.0", "123456789012345.01", "9007199254740992", "9007199254740993", "9007199254740992.0", "9.007199254740992e15", "1e400",
+	}
+	for _, a := range numbers[:len(numbers)-1] {
+		for _, b := range numbers {
+			x, _ := new(big.Rat).SetString(a)
+			y, _ := new(big.Rat).SetString(b)
+			compared, _, _ := schema.CompareNumbers(a, b)
+			assert.Equal(t, x.Cmp(y), compared, "%s %s", a, b)
+		}
+	}
+}
+
+// A number is held to its rules as it is in Go, too.
+func TestNumbersAreRounded(t *testing.T) {
+	typed, err := schema.For[struct {
+		Above float64 `json:"above" validate:"gt=9007199254740992"`
+	}]()
+	require.NoError(t, err)
+	for number, isAbove := range map[string]bool{"9007199254740993": false, "9007199254740994": true, "9007199254740993.5": true} {
+		_, issues := typed.Decode([]byte(`{"above":` + number + `}`))
+		assert.Equal(t, isAbove, issues == nil, "%s %s", number, issues)
+	}
+}
+
 // A multiple is found without writing either number out.
 func TestMultiplesAreExact(t *testing.T) {
 	number := rapid.StringMatching(`-?(0|[1-9][0-9]{0,3}0{0,2})(\.[0-9]{1,3})?([eE][+-]?[0-9]{1,2})?`)
