@@ -2,7 +2,6 @@ package schema
 
 import (
 	"cmp"
-	"encoding/binary"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -173,29 +172,20 @@ func (p *parser) word(v *datum) {
 	}
 }
 
-// plainBytes counts the bytes before the first that is not simply a part of the string that it is in: eight
-// bytes are looked at together.
-func plainBytes(text string) (count int) {
-	const ones, tops = 0x0101010101010101, 0x8080808080808080
-	for ; count+8 <= len(text); count += 8 {
-		eight := binary.LittleEndian.Uint64([]byte(text[count : count+8]))
-		quote, backslash := eight^ones*'"', eight^ones*'\\'
-		if ((eight-ones*' ')&^eight|(quote-ones)&^quote|(backslash-ones)&^backslash)&tops != 0 {
-			break // a byte that is less than what is taken from it borrows
-		}
+// isSpecial says which bytes are not simply a part of the string that they are in.
+var isSpecial = func() (all [256]bool) {
+	for c := range all {
+		all[c] = c < ' ' || c == '"' || c == '\\'
 	}
-	for count < len(text) && text[count] >= ' ' && text[count] != '"' && text[count] != '\\' {
-		count++
-	}
-	return count
-}
+	return all
+}()
 
 // quoted reads a string or name. It keeps what one with escapes says.
 func (p *parser) quoted() (escaped bool) {
 	start, text := p.at, p.text[p.at:]
 	for end := 1; end < len(text); end++ {
-		if end += plainBytes(text[end:]); end == len(text) {
-			break
+		if !isSpecial[text[end]] {
+			continue
 		}
 		switch text[end] {
 		case '"':
