@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -143,10 +144,11 @@ func (a Agent) Validate() error {
 	if err := a.Session.Validate(); err != nil {
 		errs = append(errs, fmt.Errorf("session: %w", err))
 	}
-	if _, err := a.machine(a.Config.Policy); err != nil {
-		errs = append(errs, fmt.Errorf("config: %w", err))
+	model := a.Model
+	if model == nil {
+		model = loop.ModelFunc(nil) // the rest is checked even so
 	}
-	if err := a.offer().CheckChoice(a.Config.ToolChoice); err != nil {
+	if _, err := loop.New(model, a.Config, a.options()...); err != nil {
 		errs = append(errs, fmt.Errorf("config: %w", err))
 	}
 	return errors.Join(errs...)
@@ -161,8 +163,16 @@ func (a Agent) offer() engine.Offer {
 func (a Agent) machine(p *policy.Set) (machine.Config, error) {
 	cfg := a.Config
 	cfg.Policy = p
-	return cfg.Machine(loop.WithModels(a.Models), loop.WithPlanner(a.Planner), loop.WithPrompt(a.Prompt),
-		loop.WithSummary(a.Summary))
+	if d, ok := a.Model.(loop.Describer); ok {
+		cfg.Models = map[string]machine.ModelInfo{"": d.Describe()}
+		maps.Copy(cfg.Models, a.Config.Models)
+	}
+	return cfg.Machine(a.options()...)
+}
+
+func (a Agent) options() []loop.Option {
+	return []loop.Option{loop.WithModels(a.Models), loop.WithPlanner(a.Planner), loop.WithPrompt(a.Prompt),
+		loop.WithSummary(a.Summary)}
 }
 
 // Registered is an agent of a DBOS context. It is safe for concurrent use.

@@ -22,8 +22,10 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/loop/planner"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
 )
@@ -213,6 +215,41 @@ func TestWhatIsNotSupportedIsRefused(t *testing.T) {
 	require.NoError(t, err)
 	_, err = r.Start(c, "", loop.Input{})
 	require.ErrorContains(t, err, "id: ")
+}
+
+// An agent is refused for what a loop is refused for: models that it does not have, and money without prices.
+func TestAnAgentIsCheckedAsALoopIs(t *testing.T) {
+	costs, big := policy.DefaultSet(), policy.DefaultSet()
+	costs.Spending.Run.Cost = new(int64(1000))
+	big.Global.PerAttempt = []policy.Settings{{Model: "big"}}
+	for want, a := range map[string]Agent{
+		"the model has no name to price it by": {Config: loop.Config{Policy: &costs}},
+		"WithModels gives the models of a run": {Config: loop.Config{Policy: &big}},
+		`models[0]: "big" is not one`:          {Planner: planner.Ladder{Models: []string{"big"}}},
+	} {
+		a.Model = looptest.NewModel()
+		require.ErrorContains(t, a.Validate(), want)
+	}
+}
+
+// named is a model that says what it is.
+type named struct{ loop.Model }
+
+func (named) Describe() machine.ModelInfo { return machine.ModelInfo{Name: "m"} }
+
+// What a model says of itself has the price that its name has, unless the config says something else.
+func TestAModelIsPricedByTheNameThatItHas(t *testing.T) {
+	costs := policy.DefaultSet()
+	costs.Spending.Run.Cost, costs.Prices = new(int64(1000)), policy.Prices{"m": {Input: 1, Output: 1}}
+	a := Agent{Model: named{looptest.NewModel()}, Config: loop.Config{Policy: &costs}}
+	require.NoError(t, a.Validate())
+	cfg, err := a.machine(&costs)
+	require.NoError(t, err)
+	assert.Equal(t, "m", cfg.Models[""].Name)
+	a.Config.Models = map[string]machine.ModelInfo{"": {Name: "other"}}
+	cfg, err = a.machine(&costs)
+	require.NoError(t, err)
+	assert.Equal(t, "other", cfg.Models[""].Name)
 }
 
 // A process that shuts down loses no run: the next one takes it up.
