@@ -15,6 +15,7 @@ func TestAnAnswerWithoutTheThoughtsBeforeIt(t *testing.T) {
 		"<THINK>a</Think>Paris":                                          "Paris",
 		"<think></think>\n\nParis":                                       "Paris",
 		"[THINK]Hm.[/THINK]Paris":                                        "Paris",
+		"[THINK][/THINK]Paris":                                           "Paris",
 		"<|channel>thought\nHm.<channel|>Paris":                          "Paris",
 		"<|think:start|>Hm.<|think:end|>Paris":                           "Paris",
 		"<|channel|>final<|message|>Paris<|return|>":                     "Paris",
