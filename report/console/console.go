@@ -147,7 +147,7 @@ func (system) After(d time.Duration) <-chan time.Time { return time.After(d) }
 
 // policyOfPages is the content security policy of the console's own pages.
 const policyOfPages = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; " +
-	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+	"img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // ServeHTTP checks the host, the token and the origin, in this order, before anything else.
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
