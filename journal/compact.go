@@ -82,8 +82,8 @@ func compacted(
 	return r.Offset(), lines, nil
 }
 
-// compactRoom is room for what stands in a compacted journal besides the states. If it takes more, the rest is
-// copied.
+// compactRoom is room for what stands in a compacted journal besides the states. If it takes more, the rest
+// is copied.
 const compactRoom = 64 << 10
 
 // compactHeader returns the header of the last run with an empty session, because the snapshot holds the

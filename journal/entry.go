@@ -17,8 +17,8 @@ type entry struct {
 	kind string
 	raw  []byte
 	position
-	// rec is the decoded record, or err why it could not be decoded. raw is nil then. compiled is the config of
-	// a header, which runs share, or nil.
+	// rec is the decoded record, or err why it could not be decoded. raw is nil then. compiled is the config
+	// of a header, which runs share, or nil.
 	rec      Record
 	err      error
 	compiled *machine.Compiled

@@ -69,8 +69,8 @@ type folding struct {
 	// last did.
 	forgets bool
 	forgot  int64
-	// configs are those of the runs so far, which other folds may share; nil for none. compiled is that of the
-	// header that is being folded.
+	// configs are those of the runs so far, which other folds may share; nil for none. compiled is that of
+	// the header that is being folded.
 	configs  *Configs
 	compiled *machine.Compiled
 	// events is the number of events so far.

@@ -69,8 +69,8 @@ func (d decimal) isInBounds() bool {
 	return err == nil
 }
 
-// isExact reports whether a number has no more digits, nor an exponent: no other number of at most 15 digits is
-// nearest to the same double, nor is another of at most 6 nearest to the same float32.
+// isExact reports whether a number has no more digits, nor an exponent: no other number of at most 15 digits
+// is nearest to the same double, nor is another of at most 6 nearest to the same float32.
 func (d decimal) isExact(digits int) bool {
 	return len(d.whole)+len(d.fraction) <= digits && d.exponent == 0
 }

@@ -92,8 +92,8 @@ func pendingOf(q *inbox.Question) pendingQuestion {
 	return told
 }
 
-// asked says what is asked, until when, and about which arguments, without secrets, if it is about a call. The
-// sentence of the question itself says how long there was in all.
+// asked says what is asked, until when, and about which arguments, without secrets, if it is about a call.
+// The sentence of the question itself says how long there was in all.
 func asked(q *inbox.Question, now time.Time) string {
 	ask := q.Ask
 	ask.Deadline = time.Time{}

@@ -15,9 +15,9 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// PutAnswer puts an answer with an At into an inbox as it is, and returns the item. The run that asks calls it for an
-// answer that it takes at once. The error is a
-// [*machine.AnswerError] of [machine.ErrAnswered] if another answer waits there.
+// PutAnswer puts an answer with an At into an inbox as it is, and returns the item. The error is a
+// [*machine.AnswerError] of [machine.ErrAnswered] if another answer waits there. Only the run that asks calls
+// it itself, for an answer that it takes at once: others give theirs by Answer of package inbox.
 func PutAnswer(
 	ctx context.Context, in journal.Inbox, session string, answer machine.Response,
 ) (journal.Item, error) {

@@ -27,7 +27,8 @@ type Question struct {
 	Session string `json:"session"`
 	Call    string `json:"call"`
 	machine.Ask
-	// Schema is that of the arguments, which says what of them is secret; nil if the journal does not have it.
+	// Schema is that of the arguments, which says what of them is secret; nil if the journal does not have
+	// it.
 	Schema json.RawMessage `json:"-"`
 	// Answer is the answer that waits for the run to take it, or nil.
 	Answer *machine.Response `json:"-"`

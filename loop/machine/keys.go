@@ -87,9 +87,9 @@ func ChildID(session string, run, turn, call int) string {
 // DigestID is what the ids of [State.Child] have in the place of a session's id that is too long.
 func DigestID(session string) string { return digest([]byte(session), keyLen) }
 
-// Outer reverses [State.Child]: it returns the id, or its [DigestID], of the session in whose call the session
-// id was made. It compares the recorded seed, because anybody may have chosen an id of that form. is reports
-// whether the session was made so.
+// Outer reverses [State.Child]: it returns the id, or its [DigestID], of the session in whose call the
+// session id was made. It compares the recorded seed, because anybody may have chosen an id of that form. is
+// reports whether the session was made so.
 func Outer(id, seed string) (outer string, is bool) {
 	outer = id
 	for range 3 {

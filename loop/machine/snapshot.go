@@ -113,8 +113,8 @@ func (p *Packed) State(held session.State) (State, error) {
 	return w.state(held, seq.Of(p.said...), p.of.compiled), nil
 }
 
-// seal returns the snapshot of a state, as [canon.Marshal] would write it. A state may be large, and is copied
-// once.
+// seal returns the snapshot of a state, as [canon.Marshal] would write it. A state may be large, and is
+// copied once.
 func seal(state []byte) []byte {
 	head := `{"digest":"` + digest(state, keyLen) + `","format":"` + snapshotFormat + `","state":`
 	return append(append(append(make([]byte, 0, len(head)+len(state)+1), head...), state...), '}')

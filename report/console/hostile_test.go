@@ -198,7 +198,8 @@ func TestAJournalThatIsReplacedWhileItIsHeld(t *testing.T) {
 	}
 }
 
-// Who wrote a message and what was wrong with a call are names that a journal from elsewhere may have made up.
+// Who wrote a message and what was wrong with a call are names that a journal from elsewhere may have made
+// up.
 func TestRolesAndClassesAreWhatTheySeem(t *testing.T) {
 	dir := t.TempDir()
 	var records []string

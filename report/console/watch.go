@@ -72,8 +72,8 @@ func (s *watched) isSettled(now time.Time) bool {
 // mayBeLong is the least length of an id of which agents may have the digest.
 const mayBeLong = 60
 
-// relate finds the sessions of a store in which others were made by their digests, counts the calls under way as in
-// doubt whose agents have left something in doubt, and says what their agents ask.
+// relate finds the sessions of a store in which others were made by their digests, counts the calls under way
+// as in doubt whose agents have left something in doubt, and says what their agents ask.
 func (w *watcher) relate(store int) {
 	for k, s := range w.sessions {
 		if k.store != store {

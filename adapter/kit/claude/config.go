@@ -31,8 +31,8 @@ type Config struct {
 	Version string `json:"version,omitempty"`
 	// Model is the name of the model at the API. The name of a model in a policy or a ladder is not sent.
 	Model string `json:"model"`
-	// MaxTokens bounds the reply, thinking included, in tokens; at least 1. Replies of more than 21,333 tokens
-	// are streamed even if nobody listens, because they may take very long.
+	// MaxTokens bounds the reply, thinking included, in tokens; at least 1. Replies of more than 21,333
+	// tokens are streamed even if nobody listens, because they may take very long.
 	MaxTokens int64 `json:"max_tokens"`
 	// Temperature is from 0 to 1, and only in [Version2023]; nil uses the API's default. Many models accept
 	// only 1 while they think, so it must be nil or 1 with Thinking. The temperature of a request
