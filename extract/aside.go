@@ -11,6 +11,7 @@ var thoughtTokens = [...]struct{ open, until string }{
 	{"<|channel|>analysis<|message|>", "<|"},
 	{"<|channel>thought", "<channel|>"},
 	{"<|think:start|>", "<|think:end|>"},
+	{"<|think|>", "<|"},
 	{"[THINK]", "[/THINK]"},
 }
 

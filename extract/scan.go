@@ -70,7 +70,7 @@ type scanner struct {
 
 // step reads what is at pos, by the first of its methods that takes it.
 func (s *scanner) step() {
-	if !s.glue() && !s.mark() && !s.literal() && !s.token() {
+	if !s.glue() && !s.mark() && !s.literal() && !s.token() && !s.label() {
 		s.prose(s.pos, s.pos+1)
 	}
 }

@@ -87,21 +87,45 @@ func (r *reader) closes(word string) bool {
 // content is the text up to the closing tag of m. It goes to the end of that tag. Before it, the tag around
 // may not be closed and no other tag like m may be opened.
 func (r *reader) content(m mark, around string) (piece, bool) {
-	c := piece{m.end, closing(r.src, m.end, m.word, around)}
+	start := r.afterCDATA(m.end)
+	if start < 0 {
+		return piece{}, r.ends(m.start)
+	}
+	c := piece{m.end, closing(r.src, start, m.word, around)}
 	if c.end >= r.stop() {
 		return c, r.ends(m.start)
 	}
 	end := tagAt(r.src, c.end)
 	tag := r.src[m.start:m.end]
-	if end.word != m.word || strings.Contains(r.src[c.start:c.end], tag[:strings.IndexAny(tag, " =>")]) {
+	if end.word != m.word || strings.Contains(r.src[start:c.end], tag[:strings.IndexAny(tag, " =>")]) {
 		return c, r.fail(fault.RuleSyntax, m.start)
 	}
 	r.pos = end.end
 	return c, true
 }
 
-// withoutLayout removes the line breaks after the opening and before the closing tag, if both are there.
+// The marks around a section of a value in which no tag is one (MiniCPM5).
+const cdataStart, cdataEnd = "<![CDATA[", "]]>"
+
+// afterCDATA is the end of the section that a value begins with; pos if it begins with none, and -1 if the
+// section does not end.
+func (r *reader) afterCDATA(pos int) int {
+	if !strings.HasPrefix(r.src[pos:r.stop()], cdataStart) {
+		return pos
+	}
+	length := strings.Index(r.src[pos:r.stop()], cdataEnd)
+	if length < 0 {
+		return -1
+	}
+	return pos + length + len(cdataEnd)
+}
+
+// withoutLayout removes the marks of a section that is all of the value, or else the line breaks after the
+// opening and before the closing tag, if both are there.
 func (r *reader) withoutLayout(p piece) piece {
+	if p.start < p.end && r.afterCDATA(p.start) == p.end {
+		return piece{p.start + len(cdataStart), p.end - len(cdataEnd)}
+	}
 	if inner := r.src[p.start:p.end]; len(inner) > 1 && inner[0] == '\n' && inner[len(inner)-1] == '\n' {
 		return piece{p.start + 1, p.end - 1}
 	}

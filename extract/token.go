@@ -28,7 +28,7 @@ func (s *scanner) token() bool {
 	if args >= 0 && s.nameThenArguments(start, end, args) {
 		return true
 	}
-	if !s.tagNamed(start, end) && !s.nextAssigned(end) {
+	if !s.tagNamed(start, end) && !s.nextAssigned(end) && !s.label() {
 		s.prose(start, end)
 	}
 	return true
@@ -61,6 +61,26 @@ func (s *scanner) nextAssigned(end int) bool {
 	return false
 }
 
+// headTokens follow the role of a message, or the id of a call, before the name of its tool.
+var headTokens = [...]string{"<|channel|>", "<|recipient|>", "<|tool_call:name|>"}
+
+// label goes past a word between a control token and one of the headTokens, or a recipient: the role, channel
+// or id of the next call.
+func (s *scanner) label() bool {
+	end := tokenEnd(s.text, s.pos)
+	if len(s.run) == 0 || s.tag.kind != controlToken || s.tag.end != s.pos || end == s.pos {
+		return false
+	}
+	rest, leadsUp := strings.CutPrefix(s.text[end:], " to=")
+	for _, token := range headTokens {
+		leadsUp = leadsUp || strings.HasPrefix(strings.TrimLeft(rest, "\n"), token)
+	}
+	if leadsUp {
+		s.pos = len(s.text) - len(rest)
+	}
+	return leadsUp
+}
+
 // announces reports whether a word precedes a call, among tokens for calls or in code.
 func (s *scanner) announces(word string, end int) bool {
 	if end == len(s.text) {
@@ -71,8 +91,6 @@ func (s *scanner) announces(word string, end int) bool {
 		return markAt(s.text, end).kind == controlToken
 	case "call":
 		return s.text[end] == ':' && s.tag.kind == callTag
-	case "assistant":
-		return len(s.run) > 0 && strings.HasSuffix(s.text[:end], "<|from|>assistant")
 	case "print":
 		return len(s.run) > 0 && s.text[end] == '(' && s.fenced.kind != noMark
 	}

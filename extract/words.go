@@ -1,6 +1,9 @@
 package extract
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+)
 
 // use is what a tag is for.
 type use uint8
@@ -15,7 +18,10 @@ const (
 	ofThought
 )
 
-// word is the name of a tag, in lower case without "_" and "-".
+// vendor precedes the names of tags without a mark of its own: <longcat_tool_call>.
+var vendor = []byte("longcat")
+
+// word is the name of a tag, in lower case without "_" and "-", and without the vendor.
 type word struct {
 	name string
 	use  use
@@ -74,8 +80,9 @@ func wordOf(name string) word {
 		plain[n] = c
 		n++
 	}
-	if of := words[string(plain[:n])]; of != 0 {
-		return word{string(plain[:n]), of}
+	known := bytes.TrimPrefix(plain[:n], vendor)
+	if of := words[string(known)]; of != 0 {
+		return word{string(known), of}
 	}
 	return word{}
 }
