@@ -58,11 +58,15 @@ func (f *Fold) Came(question string) (came Came, ok bool) {
 	return came, true
 }
 
+// Warnings say what the inbox had for this run and no process took. They are warnings of its result. The
+// slice is read-only.
+func (f *Fold) Warnings() []string { return f.untaken.From(0) }
+
 // Untaken is what a process said of the last answer to a question that it did not take; empty if it took all.
 func (f *Fold) Untaken(question string) string {
-	for _, text := range slices.Backward(f.untaken) {
+	for _, text := range f.untaken.Backward() {
 		if strings.Contains(text, fmt.Sprintf("%q", question)) {
-			return text
+			return canon.Cut(text, 1<<10)
 		}
 	}
 	return ""

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/retake-go/retake/loop/machine"
@@ -73,21 +74,42 @@ func (f *Fold) ended(key endKey) *Ended {
 // end records the outcome of the run, if its action or request has an ID, and whether calls are in doubt.
 func (f *Fold) end(o *machine.Outcome) {
 	f.doubt = f.doubt || len(o.InDoubt) > 0
-	cfg := &f.Header.Config
-	one := Ended{ID: cfg.ActionID, Action: cfg.Action, At: f.State.At, Outcome: *o,
+	cfg, key := &f.Header.Config, f.endKey()
+	one := Ended{ID: key.id, Request: key.request, Action: cfg.Action, At: f.State.At, Outcome: *o,
 		Redacted: f.Header.Redaction != nil}
-	if !cfg.Single {
-		one.ID, one.Request, one.Prompt = cfg.RequestID, true, f.prompt
-	}
 	if one.ID == "" {
 		return
 	}
-	one.Outcome.Warnings = f.State.Warned() // its attempts are not kept where it succeeded
+	if one.Request {
+		one.Prompt = f.prompt
+	}
+	// Its attempts and notes are not kept where it succeeded.
+	one.Outcome.Warnings = slices.Concat(f.State.Warned(), f.Warnings())
 	if !o.OK {
 		one.Attempts, one.Policy = f.State.Attempts(), f.State.Policy
 		one.Seed = f.Header.Seed()
 	}
 	f.ends.add(one)
+}
+
+// endKey names the action or request of the run; its ID may be empty.
+func (f *Fold) endKey() endKey {
+	cfg := &f.Header.Config
+	if cfg.Single {
+		return endKey{id: cfg.ActionID}
+	}
+	return endKey{true, cfg.RequestID}
+}
+
+// warn adds a warning to the end of the run, if it has ended.
+func (f *Fold) warn(text string) {
+	n, there := f.ends.by[f.endKey()]
+	if !there || f.State.Phase != machine.Stopped || !f.ends.all[n].At.Equal(f.State.At) {
+		return
+	}
+	f.ends.all = slices.Clone(f.ends.all)
+	warnings := &f.ends.all[n].Outcome.Warnings
+	*warnings = append(slices.Clip(*warnings), text)
 }
 
 // Ended returns the recorded end of an action, or nil if it has not ended. It returns [ErrRedacted] if the

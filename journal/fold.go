@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/seq"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/projection"
 	"github.com/retake-go/retake/message"
@@ -46,10 +47,10 @@ type Fold struct {
 	before *Fold
 	// since is when the last run began.
 	since time.Time
-	// answered are the calls about which people answered last, and untaken what was said of answers that were
-	// not taken.
+	// answered are the calls about which people answered last, and untaken what was said of what the inbox had
+	// and the run did not take.
 	answered []answeredCall
-	untaken  []string
+	untaken  seq.Log[string]
 	last     *machine.Event
 	folding
 }
@@ -357,7 +358,8 @@ func (f *Fold) note(n Note) {
 		f.forms = append(f.forms, n)
 	}
 	if n.Kind == Undelivered {
-		f.untaken = append(slices.Clip(f.untaken[max(0, len(f.untaken)-maxCames+1):]), canon.Cut(n.Text, 1<<10))
+		f.untaken = f.untaken.Append(n.Text)
+		f.warn(n.Text)
 	}
 	if n.Kind == ToolBegan || n.Kind == ResultLanded {
 		f.Notes = append(f.Notes, n)
@@ -366,10 +368,14 @@ func (f *Fold) note(n Note) {
 
 // keptNotes are the notes that matter later.
 func (f *Fold) keptNotes() []Note {
-	if f.Asked.Kind != machine.AskPerson {
-		return f.Notes
+	kept := slices.Clip(f.Notes)
+	if f.Asked.Kind == machine.AskPerson {
+		kept = append(kept, f.forms...)
 	}
-	return slices.Concat(f.Notes, f.forms)
+	for _, text := range f.untaken.All() {
+		kept = append(kept, Note{Kind: Undelivered, Text: text})
+	}
+	return kept
 }
 
 // restore takes over the run of a compacted journal.

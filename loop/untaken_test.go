@@ -63,3 +63,43 @@ func TestAnAnswerThatWasNotTakenIsInNoRedactedJournal(t *testing.T) {
 	assert.Contains(t, string(store.Text("order-42")), "what was put into the inbox by Ann at 2030-01-01T00:00:00Z was not taken")
 	assert.NotContains(t, string(store.Text("order-42")), "4711")
 }
+
+// The warning outlives the process that noted it, and a compaction: it is in the result of the run that is
+// resumed, and in that of who makes the request again. So is one about a message that came as the run ended.
+func TestWhatWasNotTakenIsSaidWhoeverReturnsTheResult(t *testing.T) {
+	var made payments
+	store, model, cfg := new(postbox), askedPayer(), made.config(t)
+	run := func(approve func(leave func(error)), compacted bool) loop.Result {
+		if compacted {
+			require.NoError(t, journal.Compact(t.Context(), store, "order-42", nil))
+		}
+		j := store.open(t, "order-42")
+		defer j.Close()
+		ctx, leave := context.WithCancelCause(t.Context())
+		result, _ := fixture.Run(ctx, model, fixture.In(nil, j), loop.Input{Prompt: "Pay.", RequestID: "r1"}, cfg,
+			loop.WithApprover(func(context.Context, loop.PersonQuestion) (machine.Response, error) {
+				approve(leave)
+				return machine.Response{Verdict: machine.Approve}, nil
+			}), loop.WithClock(looptest.NewClock()))
+		return result
+	}
+	dies := func(leave func(error)) { leave(loop.ErrSuspended) }
+	run(dies, false)
+	answer := machine.Response{Question: store.pending(t)[0].ID, Verdict: machine.Approve, At: looptest.Epoch, By: "Ann",
+		Arguments: json.RawMessage(`{"to":"Ann","amount":"all"}`)}
+	_, err := mail.PutAnswer(t.Context(), store, "order-42", answer)
+	require.NoError(t, err)
+	run(dies, false) // it takes the answer, and dies after the note
+
+	result := run(func(func(error)) {}, true)
+	require.Len(t, result.Warnings, 1)
+	assert.Contains(t, result.Warnings[0], "what was put into the inbox by Ann at 2030-01-01T00:00:00Z was not taken")
+	assert.Len(t, made.calls, 1)
+	j := store.open(t, "order-42")
+	late := journal.Note{Kind: journal.Undelivered, At: looptest.Epoch, Text: "a message by Bob came after the run had ended"}
+	require.NoError(t, j.Note(late)) // as the process does that ended it
+	require.NoError(t, j.Close())
+	for _, compacted := range []bool{false, true} {
+		assert.Equal(t, append(result.Warnings, late.Text), run(nil, compacted).Warnings)
+	}
+}

@@ -59,7 +59,7 @@ type Runner struct {
 	// journal is nil if nothing is recorded.
 	journal *journal.Journal
 	// doubtful are the warnings about the config, which the next start records. changed are those about what
-	// has changed since a resumed run began.
+	// has changed since a resumed run began, and about what was not taken from the inbox.
 	doubtful, changed []string
 	// asked is what a resumed run asked for last. It is nil if the run was not resumed.
 	asked *machine.Effect
@@ -265,7 +265,7 @@ func (r *Runner) resume(now time.Time) error {
 				"ended", now.Name)
 		}
 	}
-	r.st, r.changed = new(held.State), r.offer.changed(&held.Header)
+	r.st, r.changed = new(held.State), append(r.offer.changed(&held.Header), held.Warnings()...)
 	if err := r.keep(); err != nil {
 		return err
 	}
@@ -326,8 +326,8 @@ type End struct {
 	State machine.State
 	// Recorded is when it ended, if that was read from the journal.
 	Recorded time.Time
-	// Changed says what is not as it was when a resumed run began, and Unrecorded why the journal lacks
-	// something.
+	// Changed says what is not as it was when a resumed run began and what was not taken from the inbox, and
+	// Unrecorded why the journal lacks something.
 	Changed    []string
 	Unrecorded string
 	// ToolErrors are the Go errors of [machine.State.ToolFailures], nil for those of another process, and
