@@ -223,6 +223,24 @@ func exactly() policy.Layer {
 	return p.TransportLayer()
 }
 
+// The model is shown as many calls as the feedback answers: providers want an answer to each.
+func TestAReplyWithTooManyCallsIsAskedAgain(t *testing.T) {
+	set := policy.DefaultSet()
+	set.MaxCalls = 2
+	a, _, end := newAdapter(t, adk.Config{Policy: &set})
+	one := call("book_room", lisbon())
+	m := newFake(calls(one, one, one), say("Done."))
+	text, err := play(t.Context(), newRunner(t, a, m, bookRoom(t, nil)), agent.StreamingModeNone)
+	require.NoError(t, err)
+	assert.Equal(t, "Done.", text)
+	require.Len(t, m.requests(), 2)
+	said := m.requests()[1]
+	assert.Len(t, said[len(said)-3].Parts, 2, "the calls that the feedback shows")
+	assert.Len(t, said[len(said)-2].Parts, 2, "their answers")
+	assert.Contains(t, said[len(said)-1].Parts[0].Text, "at most 2 calls in one reply")
+	assert.Len(t, end.results[0].Attempts, 2)
+}
+
 // A server's wait uses the clock, and the wait of the correction plane is before the next model call.
 func TestWaitsAreMadeByTheClock(t *testing.T) {
 	slow, delay := policy.DefaultSet(), policy.Correction()

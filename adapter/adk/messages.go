@@ -136,6 +136,24 @@ func saidBefore(contents []*genai.Content) []message {
 	return said
 }
 
+// shown returns a content without the calls after the first ones, which the core does not show.
+func shown(c *genai.Content, calls int) *genai.Content {
+	if len(functionCalls(c)) <= calls {
+		return c
+	}
+	cut := *c
+	cut.Parts = nil
+	for _, p := range c.Parts {
+		if p != nil && p.FunctionCall != nil {
+			if calls--; calls < 0 {
+				continue
+			}
+		}
+		cut.Parts = append(cut.Parts, p)
+	}
+	return &cut
+}
+
 // askAgain returns the request after an unusable reply: with the reply, an answer to each of its calls,
 // and the feedback.
 func askAgain(req *model.LLMRequest, resp *model.LLMResponse, said []message) *model.LLMRequest {
@@ -145,7 +163,7 @@ func askAgain(req *model.LLMRequest, resp *model.LLMResponse, said []message) *m
 	for _, m := range said {
 		switch m.Role {
 		case retake.Assistant:
-			next.Contents = append(next.Contents, resp.Content)
+			next.Contents = append(next.Contents, shown(resp.Content, len(m.Calls)))
 		case retake.Tool:
 			if answers == nil {
 				answers = &genai.Content{Role: genai.RoleUser}

@@ -125,6 +125,27 @@ func TestBothCallsOfAReplyAreAnsweredInCallOrder(t *testing.T) {
 	assert.Equal(t, 2, result.Attempts[2].Attempt)
 }
 
+func TestAReplyWithTooManyCallsIsAskedAgain(t *testing.T) {
+	set := policy.DefaultSet()
+	set.MaxCalls = 2
+	a, _ := newAdapter(t, eino.Config{Policy: &set})
+	m := newFake(calls(toolCall("c1", "book_room", goodArgs), toolCall("c2", "book_room", goodArgs), toolCall("c3", "book_room", goodArgs)), say("Done."))
+	conf := agentConfig(m, bookRoom(t, nil))
+	require.NoError(t, a.Agent(conf))
+	ctx, run, err := a.Start(t.Context(), nil)
+	require.NoError(t, err)
+	text, err := play(ctx, t, conf, false)
+	require.NoError(t, err)
+	assert.Equal(t, "Done.", text)
+	said := m.requests()[1]
+	assert.Len(t, said[len(said)-4].ToolCalls, 2, "the calls that the feedback shows")
+	assert.Equal(t, "c2", said[len(said)-2].ToolCallID)
+	assert.Contains(t, last(said).Content, "at most 2 calls in one reply")
+	result, err := run.End()
+	require.NoError(t, err)
+	assert.Len(t, result.Attempts, 2)
+}
+
 func TestBudgetsEndTheRun(t *testing.T) {
 	bad := func(id string) turn { return calls(toolCall(id, "book_room", `{"city":"Lisbon"}`)) }
 	unknown := func(id, name string) turn { return calls(toolCall(id, name, `{}`)) }

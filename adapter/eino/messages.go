@@ -108,7 +108,9 @@ func sayAgain(said []message, out *einoschema.Message) []*einoschema.Message {
 	for _, m := range said {
 		switch m.Role {
 		case retake.Assistant:
-			all = append(all, out)
+			shown := *out
+			shown.ToolCalls = out.ToolCalls[:len(m.Calls)] // the core leaves some out of a reply with too many
+			all = append(all, &shown)
 		case retake.Tool:
 			all = append(all, einoschema.ToolMessage(m.Text, m.CallID, einoschema.WithToolName(m.Name)))
 		default:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -83,6 +84,28 @@ func TestEachOfManyCallsIsRunOrRefused(t *testing.T) {
 	ran, refused := runCalls(t, add(40))
 	assert.Equal(t, 20, ran)
 	assert.Equal(t, 20, refused)
+}
+
+// A runtime that cannot ask a model again makes the calls of a reply with too many of them. The feedback leaves
+// some out; these have an answer, too.
+func TestEachOfTooManyCallsIsRefused(t *testing.T) {
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	set := policy.DefaultSet()
+	set.MaxCalls = 3
+	run, reply := asked(t, &set), add(5)
+	verdict, err := run.Reply(ctx, reply)
+	require.NoError(t, err)
+	require.True(t, verdict.Again)
+	for _, c := range reply.Calls {
+		call, _ := run.Claim(c.ID, c.Name, c.Arguments)
+		call.Wait(ctx)
+		text, refused, err := call.Refused()
+		require.NoError(t, err)
+		assert.True(t, refused)
+		assert.Contains(t, text, "Not run: the reply as a whole could not be used.")
+		assert.True(t, call.Failed())
+	}
 }
 
 // Four times as many calls in a reply need four times the memory, not sixteen times.

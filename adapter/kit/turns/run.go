@@ -235,7 +235,7 @@ func (r *Run) Reply(ctx context.Context, reply message.Reply) (Verdict, error) {
 		return Verdict{}, context.Cause(ctx)
 	}
 	r.fed(r.runner.Replied(r.now(), read))
-	return r.verdict(len(reply.Calls) == 0 || machine.Unusable(reply))
+	return r.verdict(len(reply.Calls) == 0 || read.CallsOver > 0 || machine.Unusable(reply))
 }
 
 // Failed passes the error of a model call to the core.

@@ -84,7 +84,8 @@ func (r *Run) note(effects []machine.Effect) {
 	r.collect()
 }
 
-// collect copies the answers to calls: from the batch while it is open, then from the transcript.
+// collect copies the answers to calls: from the batch while it is open, then from the transcript. That leaves
+// some calls out of a reply with too many.
 func (r *Run) collect() {
 	st := r.runner.State()
 	if st.Batch != nil {
@@ -97,6 +98,9 @@ func (r *Run) collect() {
 			r.calls[n].answered(m.Text, m.IsError)
 			n++
 		}
+	}
+	for ; n < len(r.calls); n++ {
+		r.calls[n].answered("Not run: the reply as a whole could not be used.", true)
 	}
 }
 
