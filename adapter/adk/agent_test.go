@@ -237,6 +237,7 @@ func TestAReplyWithTooManyCallsIsAskedAgain(t *testing.T) {
 	said := m.requests()[1]
 	assert.Len(t, said[len(said)-3].Parts, 2, "the calls that the feedback shows")
 	assert.Len(t, said[len(said)-2].Parts, 2, "their answers")
+	assert.Empty(t, answers(said[:len(said)-1])[0].ID, "the call has no id")
 	assert.Contains(t, said[len(said)-1].Parts[0].Text, "at most 2 calls in one reply")
 	assert.Len(t, end.results[0].Attempts, 2)
 }

@@ -160,16 +160,19 @@ func askAgain(req *model.LLMRequest, resp *model.LLMResponse, said []message) *m
 	next := *req
 	next.Contents = append([]*genai.Content(nil), req.Contents...)
 	var answers *genai.Content
+	var made []*genai.FunctionCall
 	for _, m := range said {
 		switch m.Role {
 		case retake.Assistant:
+			made = functionCalls(resp.Content)
 			next.Contents = append(next.Contents, shown(resp.Content, len(m.Calls)))
 		case retake.Tool:
 			if answers == nil {
 				answers = &genai.Content{Role: genai.RoleUser}
 				next.Contents = append(next.Contents, answers)
 			}
-			answer := &genai.FunctionResponse{ID: m.CallID, Name: m.Name, Response: response(m.Text)}
+			id := made[len(answers.Parts)].ID // the core gives a call without an id one
+			answer := &genai.FunctionResponse{ID: id, Name: m.Name, Response: response(m.Text)}
 			answers.Parts = append(answers.Parts, &genai.Part{FunctionResponse: answer})
 		default:
 			next.Contents = append(next.Contents, genai.NewContentFromText(m.Text, genai.RoleUser))

@@ -129,7 +129,7 @@ func TestAReplyWithTooManyCallsIsAskedAgain(t *testing.T) {
 	set := policy.DefaultSet()
 	set.MaxCalls = 2
 	a, _ := newAdapter(t, eino.Config{Policy: &set})
-	m := newFake(calls(toolCall("c1", "book_room", goodArgs), toolCall("c2", "book_room", goodArgs), toolCall("c3", "book_room", goodArgs)), say("Done."))
+	m := newFake(calls(toolCall("", "book_room", goodArgs), toolCall("c2", "book_room", goodArgs), toolCall("c3", "book_room", goodArgs)), say("Done."))
 	conf := agentConfig(m, bookRoom(t, nil))
 	require.NoError(t, a.Agent(conf))
 	ctx, run, err := a.Start(t.Context(), nil)
@@ -139,6 +139,7 @@ func TestAReplyWithTooManyCallsIsAskedAgain(t *testing.T) {
 	assert.Equal(t, "Done.", text)
 	said := m.requests()[1]
 	assert.Len(t, said[len(said)-4].ToolCalls, 2, "the calls that the feedback shows")
+	assert.Empty(t, said[len(said)-3].ToolCallID, "the call has no id")
 	assert.Equal(t, "c2", said[len(said)-2].ToolCallID)
 	assert.Contains(t, last(said).Content, "at most 2 calls in one reply")
 	result, err := run.End()

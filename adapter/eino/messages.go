@@ -105,6 +105,7 @@ func saidBefore(in []*einoschema.Message) []message {
 // feedback.
 func sayAgain(said []message, out *einoschema.Message) []*einoschema.Message {
 	var all []*einoschema.Message
+	answered := 0
 	for _, m := range said {
 		switch m.Role {
 		case retake.Assistant:
@@ -112,7 +113,9 @@ func sayAgain(said []message, out *einoschema.Message) []*einoschema.Message {
 			shown.ToolCalls = out.ToolCalls[:len(m.Calls)] // the core leaves some out of a reply with too many
 			all = append(all, &shown)
 		case retake.Tool:
-			all = append(all, einoschema.ToolMessage(m.Text, m.CallID, einoschema.WithToolName(m.Name)))
+			id := out.ToolCalls[answered].ID // the core gives a call without an id one
+			all = append(all, einoschema.ToolMessage(m.Text, id, einoschema.WithToolName(m.Name)))
+			answered++
 		default:
 			all = append(all, einoschema.UserMessage(m.Text))
 		}
