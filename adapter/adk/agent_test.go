@@ -216,6 +216,30 @@ func TestAllCallsOfAReplyAreAnsweredInCallOrder(t *testing.T) {
 	assert.Equal(t, []string{"book_room", "book_boat", "book_room", ""}, actions(end.results[0].Attempts))
 }
 
+// A reply of thoughts alone is an empty one. ADK would ask again without a limit.
+func TestThoughtsAreNoAnswer(t *testing.T) {
+	thinks := turn{resp: &model.LLMResponse{
+		Content:       &genai.Content{Role: genai.RoleModel, Parts: []*genai.Part{{Text: "Lisbon, then.", Thought: true}}},
+		UsageMetadata: &genai.GenerateContentResponseUsageMetadata{PromptTokenCount: 10, ThoughtsTokenCount: 100},
+	}}
+	for name, alone := range map[string]bool{"with the model": false, "the plugin alone": true} {
+		t.Run(name, func(t *testing.T) {
+			a, _, end := newAdapter(t, adk.Config{})
+			m := newFake(thinks, thinks, thinks, thinks, say("Done."))
+			var llm model.LLM = m
+			if !alone {
+				llm = a.Model(m)
+			}
+			p, err := a.Plugin()
+			require.NoError(t, err)
+			_, err = play(t.Context(), runnerOf(t, []*plugin.Plugin{p}, llmAgent(t, llm)), agent.StreamingModeNone)
+			require.ErrorIs(t, exhaustedIn(t, err), policy.ReasonAttemptsExhausted)
+			assert.Len(t, m.requests(), 3)
+			assert.Equal(t, int64(300), end.results[0].Usage.ReasoningTokens)
+		})
+	}
+}
+
 // exactly is a transport layer without jitter, for tests of times.
 func exactly() policy.Layer {
 	p := policy.Transport()

@@ -96,19 +96,6 @@ func textOf(c *genai.Content) string {
 	return text
 }
 
-// thinking reports whether a reply has only thoughts. ADK then asks again by itself.
-func thinking(resp *model.LLMResponse) bool {
-	if resp == nil || resp.Content == nil || len(resp.Content.Parts) == 0 {
-		return false
-	}
-	for _, p := range resp.Content.Parts {
-		if p != nil && !p.Thought {
-			return false
-		}
-	}
-	return true
-}
-
 // saidBefore converts the conversation that a run begins with.
 func saidBefore(contents []*genai.Content) []message {
 	var said []message

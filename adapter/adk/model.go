@@ -121,9 +121,6 @@ func joined(before, resp *model.LLMResponse) *model.LLMResponse {
 func (r *run) judge(
 	ctx context.Context, req *model.LLMRequest, resp *model.LLMResponse, cause error,
 ) (next *model.LLMRequest, err error) {
-	if cause == nil && thinking(resp) {
-		return nil, nil
-	}
 	verdict, err := r.feed(ctx, resp, cause)
 	if err != nil || !verdict.Again {
 		return nil, err

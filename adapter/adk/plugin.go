@@ -94,7 +94,7 @@ func (a *Adapter) afterModel(
 	ctx agent.Context, resp *model.LLMResponse, err error,
 ) (*model.LLMResponse, error) {
 	r := a.find(ctx.InvocationID(), ctx.Branch())
-	if r == nil || err != nil || resp == nil || resp.Partial || thinking(resp) {
+	if r == nil || err != nil || resp == nil || resp.Partial {
 		return nil, nil
 	}
 	if !r.of.Replied() {
