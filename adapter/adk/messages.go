@@ -3,6 +3,7 @@ package adk
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"google.golang.org/adk/v2/model"
@@ -121,6 +122,43 @@ func saidBefore(contents []*genai.Content) []message {
 		}
 	}
 	return said
+}
+
+// answered returns a conversation in which each call has an answer, also one whose invocation ended before it.
+// Models would take that for a call that was not made, and providers refuse the conversation.
+func answered(contents []*genai.Content) []*genai.Content {
+	for n, c := range slices.Backward(contents) {
+		open := functionCalls(c)
+		if len(open) == 0 {
+			continue
+		}
+		results, given := &genai.Content{Role: genai.RoleUser}, 0
+		if n+1 < len(contents) && contents[n+1] != nil {
+			for _, p := range contents[n+1].Parts {
+				if p == nil || p.FunctionResponse == nil {
+					continue
+				}
+				of := func(f *genai.FunctionCall) bool {
+					return f.ID == p.FunctionResponse.ID && f.Name == p.FunctionResponse.Name
+				}
+				if at := slices.IndexFunc(open, of); at >= 0 {
+					open, given = slices.Delete(open, at, at+1), given+1
+				}
+			}
+		}
+		if given > 0 && len(open) > 0 {
+			results.Parts = contents[n+1].Parts
+		}
+		for _, f := range open {
+			lost := "No result is known. The effect of this call may or may not have happened."
+			results.Parts = append(slices.Clip(results.Parts), &genai.Part{
+				FunctionResponse: &genai.FunctionResponse{ID: f.ID, Name: f.Name, Response: response(lost)}})
+		}
+		if len(open) > 0 {
+			contents = slices.Replace(slices.Clone(contents), n+1, n+1+min(given, 1), results)
+		}
+	}
+	return contents
 }
 
 // shown returns a content without the calls after the first ones, which the core does not show.

@@ -306,6 +306,37 @@ func TestACallThatRunsWhenTheRunIsCancelledIsInDoubt(t *testing.T) {
 	assert.NotEmpty(t, end.results[0].InDoubt[0].Key)
 }
 
+// ADK keeps no result of an invocation that was cancelled while a tool ran. The next one tells the model that
+// the call may have had an effect.
+func TestAConversationGoesOnAfterACancelledCall(t *testing.T) {
+	a, _, end := newAdapter(t, adk.Config{})
+	ctx, cancel := context.WithCancel(t.Context())
+	book := bookRoom(t, func(ctx agent.Context, b booking) (receipt, error) {
+		cancel()
+		return receipt{b.City}, nil
+	})
+	m := newFake(calls(call("book_room", lisbon()), call("book_room", lisbon())), say("It may be booked."), say("As I said."))
+	r := newRunner(t, a, m, book)
+	_, err := play(ctx, r, agent.StreamingModeNone)
+	require.ErrorIs(t, err, context.Canceled)
+	text, err := play(t.Context(), r, agent.StreamingModeNone)
+	require.NoError(t, err)
+	assert.Equal(t, "It may be booked.", text)
+	said := m.requests()[1]
+	require.Len(t, said, 4)
+	given := answers(said[:3])
+	require.Len(t, given, 2)
+	lost := map[string]any{"error": "No result is known. The effect of this call may or may not have happened."}
+	assert.Equal(t, lost, given[0].Response)
+	assert.Equal(t, lost, given[1].Response)
+	require.NoError(t, end.errs[1])
+
+	text, err = play(t.Context(), r, agent.StreamingModeNone)
+	require.NoError(t, err)
+	assert.Equal(t, "As I said.", text)
+	assert.Equal(t, given, answers(m.requests()[2][:3]))
+}
+
 // The callbacks of an agent see a tool's error, and may heal it.
 func TestCallbacksOfTheAgentSeeAToolsError(t *testing.T) {
 	for name, healed := range map[string]bool{"told": false, "healed": true} {
