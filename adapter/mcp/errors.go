@@ -91,7 +91,9 @@ func connectionLost(err error) bool {
 var brokeOff = regexp.MustCompile(`^calling "tools/call": (?:request terminated without response$|` +
 	`sending "tools/call": (?:failed to read body|failed to reconnect|exceeded \d+ retries)\b)`)
 
-// rpcCodes maps JSON-RPC errors to classes and hints for the reader.
+// rpcCodes maps JSON-RPC errors to classes and hints for the reader. No code says that the tool did not run:
+// servers pass on the codes of requests that their tools make, such as the -32601 of a client that cannot be
+// asked for input.
 var rpcCodes = map[int64]struct {
 	class fault.Class
 	hint  string

@@ -38,7 +38,7 @@ func (l *link) get(ctx context.Context) (*sdk.ClientSession, error) {
 		return nil, errNoSession
 	}
 	l.session, l.lost = session, false
-	return session, nil
+	return session, ctx.Err() // it may have come too late
 }
 
 // lose marks a session as lost. It waits no longer than ctx: whoever is connecting already knows.

@@ -164,9 +164,11 @@ func TestASessionThatIsGoneIsOpenedAgain(t *testing.T) {
 	}
 }
 
-// The code of a closed connection is a server's own here: the call was sent, and is not made again.
+// The code of a closed connection is a server's own here: the call was sent, and is not made again. The code of
+// an unknown method may be that of a request that the tool made itself, after its effect: servers of the SDK for
+// TypeScript pass it on.
 func TestAServersOwnErrorIsNoClosedConnection(t *testing.T) {
-	for _, code := range []int64{-32003, -32004} {
+	for _, code := range []int64{-32003, -32004, jsonrpc.CodeMethodNotFound, jsonrpc.CodeInvalidParams} {
 		calls := 0
 		server := newServer("pay", func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			calls++
@@ -197,6 +199,32 @@ func TestACallThatWaitsForAConnectionWasNotSent(t *testing.T) {
 	_, later = out.Later()
 	assert.True(t, later)
 	require.ErrorIs(t, out.Err, context.Canceled)
+}
+
+// A server that starts slowly may be ready only when the call is over. The call was not sent, and the next one
+// takes the new session.
+func TestACallWhoseConnectionComesTooLateWasNotSent(t *testing.T) {
+	var calls int
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	session := inMemory(t, pays(&calls), nil)
+	tools, err := mcp.Tools(t.Context(), session, mcp.DefaultConfig(), mcp.WithReconnect(func(context.Context) (*sdk.ClientSession, error) {
+		cancel()
+		return inMemory(t, pays(&calls), nil), nil
+	}))
+	require.NoError(t, err)
+	require.NoError(t, session.Close())
+	lost := tools[0].Invoke(t.Context(), []byte(`{}`))
+	_, later := lost.Later()
+	require.True(t, later)
+	out := tools[0].Invoke(ctx, []byte(`{}`))
+	_, later = out.Later()
+	assert.True(t, later)
+	require.ErrorIs(t, out.Err, context.Canceled)
+	assert.Zero(t, calls)
+	made := tools[0].Invoke(t.Context(), []byte(`{}`))
+	require.NoError(t, made.Err)
+	assert.Equal(t, 1, calls)
 }
 
 // Any other refusal of the arguments is none of the session.
