@@ -19,7 +19,7 @@ import (
 // that session, so that [WithReconnect] opens another; so is the 400 or 401 of servers of other SDKs that say
 // so in their words. A call that is refused so, or by status 401 or 429, was not made, which nobody knows
 // with other clients: there it is in doubt. A body of more than 16 MiB ends the session, as such a message
-// does on other connections: the SDK itself would read it whole. A nil base is [http.DefaultClient]. base is
+// does on other connections, and an event of more than 16 MiB its stream: the SDK itself would read it whole. A nil base is [http.DefaultClient]. base is
 // not changed, and the client is as safe for concurrent use as base is.
 //
 // Without DisableStandaloneSSE a session ends once its stream for the server's own messages was cut six
@@ -67,7 +67,9 @@ func (s statuses) RoundTrip(req *http.Request) (*http.Response, error) {
 		return resp, err
 	}
 	stream := strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream")
-	if !stream || resp.StatusCode >= http.StatusMultipleChoices { // the SDK bounds the events of a stream alone
+	if stream && resp.StatusCode < http.StatusMultipleChoices {
+		resp.Body = &events{ReadCloser: resp.Body}
+	} else {
 		resp.Body = http.MaxBytesReader(nil, resp.Body, maxMessage)
 	}
 	resumes := req.Header.Get("Last-Event-Id") != "" // of an error the SDK tries that again, of a status not
@@ -90,6 +92,31 @@ func (s statuses) RoundTrip(req *http.Request) (*http.Response, error) {
 	f := v.Failure()
 	cause := fmt.Errorf("the server answered %d: %s", resp.StatusCode, v.Message)
 	return nil, &fault.TransportError{Class: f.Class, RetryAfter: f.RetryAfter, Final: f.Final, Cause: cause}
+}
+
+// events is the body of a stream of events. An event of more than maxMessage bytes is an error.
+type events struct {
+	io.ReadCloser
+	event, line int // how much of the event and of the line was read, in bytes
+}
+
+// Read reads from the body.
+func (e *events) Read(p []byte) (int, error) {
+	n, err := e.ReadCloser.Read(p)
+	for _, c := range p[:n] {
+		switch {
+		case c == '\n' && e.line == 0: // an empty line ends an event
+			e.event = 0
+		case c == '\n':
+			e.line = 0
+		case c != '\r':
+			e.line++
+		}
+		if e.event++; e.event > maxMessage {
+			return 0, &http.MaxBytesError{Limit: maxMessage}
+		}
+	}
+	return n, err
 }
 
 // noSession is what servers of the SDKs for Python, TypeScript, Go (mcp-go) and Rust say with a status of

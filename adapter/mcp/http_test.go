@@ -2,6 +2,7 @@ package mcp_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net"
 	"net/http"
@@ -163,14 +164,17 @@ func TestNoKeyIsInAnErrorOfAWebServer(t *testing.T) {
 	}
 }
 
-// The SDK reads a body that is no stream of events whole, however long it is.
+// The SDK reads a body whole, however long it is, and an event of a stream.
 func TestABodyWithoutEndIsNotRead(t *testing.T) {
-	for _, status := range []int{http.StatusOK, http.StatusForbidden} {
+	for _, c := range []struct {
+		status int
+		kind   string
+	}{{http.StatusOK, "application/json"}, {http.StatusForbidden, "application/json"}, {http.StatusOK, "text/event-stream"}} {
 		const most = 256 << 20
 		var sent atomic.Int64
 		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "application/json")
-			w.WriteHeader(status)
+			w.Header().Set("Content-Type", c.kind)
+			w.WriteHeader(c.status)
 			for chunk := bytes.Repeat([]byte(" "), 1<<20); sent.Load() < most; {
 				n, err := w.Write(chunk)
 				if sent.Add(int64(n)); err != nil {
@@ -178,10 +182,29 @@ func TestABodyWithoutEndIsNotRead(t *testing.T) {
 				}
 			}
 		}))
-		_, err := sdk.NewClient(self, nil).Connect(t.Context(),
-			&sdk.StreamableClientTransport{Endpoint: web.URL, MaxRetries: -1, HTTPClient: mcp.HTTPClient(nil)}, nil)
-		assert.Error(t, err, status)
+		_, err := sdk.NewClient(self, nil).Connect(t.Context(), &sdk.StreamableClientTransport{
+			Endpoint: web.URL, MaxRetries: -1, HTTPClient: mcp.HTTPClient(nil)}, nil)
+		assert.Error(t, err, c)
 		web.Close()
-		assert.Less(t, sent.Load(), int64(most/4), status)
+		assert.Less(t, sent.Load(), int64(most/4), c)
 	}
+}
+
+// Many events may be longer together than one may be.
+func TestAStreamMayBeLong(t *testing.T) {
+	const progress = 20
+	server := newServer("get", func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		for n := range progress {
+			if err := req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: req.Params.GetProgressToken(),
+				Progress: float64(n), Message: strings.Repeat("x", 1<<20)}); err != nil {
+				return nil, err
+			}
+		}
+		return text("ok"), nil
+	})
+	var watch mcp.Watch
+	session := overHTTP(t, server, watch.Options(nil), mcp.HTTPClient(nil), new(refusal))
+	tools, err := mcp.Tools(t.Context(), session, mcp.DefaultConfig(), mcp.WithWatch(&watch))
+	require.NoError(t, err)
+	assert.Equal(t, `"ok"`, string(tools[0].Invoke(t.Context(), []byte(`{}`)).Result))
 }
