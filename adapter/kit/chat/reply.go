@@ -192,7 +192,9 @@ func (r *chatReply) event(data []byte, tell func(loop.Delta)) (bool, error) {
 	r.collect(data, "delta")
 	for _, choice := range choices {
 		if choice.Count("index") == 0 {
-			p.finish = cmp.Or(endOf(choice), p.finish)
+			if finishOf(p.finish) != message.Length {
+				p.finish = cmp.Or(endOf(choice), p.finish)
+			}
 			r.delta(choice.Get("delta"), tell)
 		}
 	}
@@ -471,10 +473,16 @@ func (e *extent) whole(text string) bool {
 }
 
 // ended returns the reply at the end of a stream. The stream must have given a finish reason. Some servers
-// only mark the end: then there must be a text or calls with complete arguments.
+// only mark the end: then there must be a text or calls with complete arguments, and no error.
 func (r *chatReply) ended(done bool) (message.Reply, error) {
-	if r.parts.finish == "" && !(done && r.parts.complete()) {
-		return message.Reply{}, kit.NoReply(r.odd, kit.ErrEnded)
+	if r.parts.finish == "" {
+		otherwise := kit.ErrEnded
+		if done && r.parts.complete() {
+			otherwise = nil
+		}
+		if err := kit.NoReply(r.odd, otherwise); err != nil {
+			return message.Reply{}, err
+		}
 	}
 	return r.reply()
 }

@@ -638,6 +638,32 @@ func TestAnErrorBesideAChoiceIsNoReply(t *testing.T) {
 	assert.Equal(t, "4", fine.Text)
 }
 
+// DashScope and gateways tell an error within a stream in an event of its own form, and mark the end all the
+// same: what came before is half a reply.
+func TestAMarkedEndAfterAnErrorOfAnyFormEndsNoReply(t *testing.T) {
+	for failed, want := range map[string]fault.Class{
+		`{"code":"InternalError.Algo","message":"An internal error has occurred.","request_id":"r"}`: fault.Unavailable,
+		`{"detail":"Internal Server Error"}`:                   fault.Unavailable,
+		`{"status":429,"message":"Too many requests"}`:         fault.RateLimit,
+		`{"error_code":"REQUEST_LIMIT_EXCEEDED","msg":"Wait"}`: fault.RateLimit,
+	} {
+		_, err := ended(t, overChat(chat.Config{Model: "m"}), true, streamOf(`{"choices":[{"delta":{"content":"ha"}}]}`, failed, "[DONE]"))
+		own, is := errors.AsType[*kit.Error](err)
+		if assert.True(t, is, failed) {
+			assert.Equal(t, want, own.Class, failed)
+		}
+	}
+	fine := replyOf(t, overChat(chat.Config{Model: "m"}), true, streamOf(`{"choices":[],"message":"queued"}`, `{"choices":[{"delta":{"content":"4"},"finish_reason":"stop"}]}`))
+	assert.Equal(t, "4", fine.Text)
+}
+
+// A second reason does not make a reply whole that was cut off.
+func TestAReplyThatIsCutOffStaysSo(t *testing.T) {
+	reply := replyOf(t, overChat(chat.Config{Model: "m"}), true,
+		streamOf(`{"choices":[{"delta":{"content":"ha"},"finish_reason":"length"}]}`, `{"choices":[{"delta":{},"finish_reason":"stop"}]}`, "[DONE]"))
+	assert.Equal(t, message.Length, reply.Finish)
+}
+
 // A response that failed without a word is the server's failure. ChatGPT's backend ends a stream by an event
 // of its own name.
 func TestTheEndOfAResponseInOtherForms(t *testing.T) {
