@@ -84,6 +84,8 @@ func TestWithoutAnIndexOfItsOwnACallIsKnownByItsIdOrItsBeginning(t *testing.T) {
 			`{"index":null,"id":"2","function":{"name":"g","arguments":""}}`, `{"index":null,"function":{"arguments":"{\"y\":2}"}}`}, []message.Call{first, second}},
 		"ids in turns, of one name, and null": {[]string{`{"index":null,"id":"1","function":{"name":"f","arguments":""}}`, `{"index":null,"id":"3","function":{"name":"f","arguments":""}}`,
 			`{"index":null,"id":"1","function":{"arguments":"{\"x\":1}"}}`, `{"index":null,"id":"3","function":{"arguments":"{}"}}`}, []message.Call{first, {ID: "3", Name: "f", Arguments: "{}"}}},
+		"the name behind the arguments": {[]string{`{"id":"1","function":{"arguments":"{\"x\""}}`, `{"id":"1","function":{"name":"f","arguments":":1}"}}`,
+			`{"id":"2","function":{"arguments":"{\"y\""}}`, `{"id":"2","function":{"name":"g","arguments":":2}"}}`}, []message.Call{first, second}},
 		"neither, two in each event": {[]string{`{"id":"1","function":{"name":"f","arguments":""}},{"id":"2","function":{"name":"g","arguments":""}}`,
 			`{"function":{"arguments":"{\"x\""}},{"function":{"arguments":"{\"y\""}}`, `{"function":{"arguments":":1}"}},{"function":{"arguments":":2}"}}`}, []message.Call{first, second}},
 		"an empty piece at the end": {[]string{`{"index":0,"function":{"name":"f","arguments":"{\"x\":1}"}}`, `{"index":1,"function":{"name":"g","arguments":"{\"y\":2}"}}`,
