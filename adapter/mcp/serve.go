@@ -245,6 +245,8 @@ func (s *served) render(issues []fault.Issue) string {
 // The texts for a tool that returned an error of its own.
 const (
 	brokeInDoubt = "The call failed, and its effect may or may not have happened."
+	// brokeReading is brokeInDoubt of a tool that is declared read-only.
+	brokeReading = "The call failed."
 	brokeForNow  = "Not done: the tool is not ready for this call. The same call may help later."
 	// brokeHalfway is brokeForNow of a call that is in doubt.
 	brokeHalfway = "The tool is not ready for this call, and its effect may or may not have happened. " +
@@ -262,6 +264,9 @@ func (s *served) broke(ctx context.Context, out tool.Outcome) *sdk.CallToolResul
 		return r
 	}
 	r := resultOf(outcomeBroke, brokeInDoubt)
+	if s.tool.Declared() == tool.DeclaredReadOnly {
+		r = resultOf(outcomeBroke, brokeReading)
+	}
 	r.Meta[MetaClass] = string(out.Failure().Class)
 	return r
 }

@@ -71,9 +71,15 @@ func TestAServedReadOnlyToolIsNeverInDoubt(t *testing.T) {
 	require.NoError(t, err)
 	server := sdk.NewServer(self, nil)
 	require.NoError(t, mcp.Serve(server, set))
-	far := one(t, server)
-	for _, how := range []string{"unsure yes", "unsure later", "unsure fail", "doubt"} {
-		assert.False(t, far.Invoke(t.Context(), []byte(`{"city":"Lisbon","from":1,"to":2,"how":"`+how+`"}`)).InDoubt, how)
+	session := inMemory(t, server, nil)
+	tools, err := mcp.Tools(t.Context(), session, mcp.DefaultConfig())
+	require.NoError(t, err)
+	for _, how := range []string{"unsure yes", "unsure later", "unsure fail", "doubt", "break"} {
+		args := json.RawMessage(`{"city":"Lisbon","from":1,"to":2,"how":"` + how + `"}`)
+		assert.False(t, tools[0].Invoke(t.Context(), args).InDoubt, how)
+		told, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "hotel_book", Arguments: args})
+		require.NoError(t, err)
+		assert.NotContains(t, told.Content[0].(*sdk.TextContent).Text, "may or may not", how)
 	}
 }
 
