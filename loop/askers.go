@@ -133,6 +133,9 @@ func (a *asker) answer(answer machine.Response) error {
 // journal that cannot be written. It is safe for concurrent use, but an observer of the run must not call it:
 // it waits for the run, which waits for the observer.
 func (l *Loop) Answer(session string, answer machine.Response) error {
+	if err := l.unmade(); err != nil {
+		return err
+	}
 	return l.askers.answer(session, answer)
 }
 

@@ -135,9 +135,9 @@ func (o *options) modelNamed(name string) Model {
 	return orNil(o.models[name])
 }
 
-// orNil returns a model, or nil for a nil pointer: its methods would panic at the first call.
+// orNil returns a model, or nil for a nil pointer or function: it would panic at the first call.
 func orNil(m Model) Model {
-	if p := reflect.ValueOf(m); p.Kind() == reflect.Pointer && p.IsNil() {
+	if p := reflect.ValueOf(m); (p.Kind() == reflect.Pointer || p.Kind() == reflect.Func) && p.IsNil() {
 		return nil
 	}
 	return m

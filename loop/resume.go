@@ -27,6 +27,9 @@ import (
 //
 // Errors are those of [Loop.Run], [journal.ErrNoRun] if there is no run, and [journal.ErrRedacted].
 func (l *Loop) Resume(ctx context.Context, s *session.Session) (Result, error) {
+	if err := l.unmade(); err != nil {
+		return Result{}, err
+	}
 	p, err := newProcess(ctx, l.options, s, &l.cfg, nil)
 	if err != nil {
 		return Result{}, err

@@ -79,6 +79,14 @@ func New(model Model, cfg Config, opts ...Option) (*Loop, error) {
 	return &Loop{o, cfg, compiled}, nil
 }
 
+// unmade is the error of a loop that [New] did not make.
+func (l *Loop) unmade() error {
+	if l == nil || l.options == nil {
+		return errors.New("loop: the loop is nil or empty: make it with New")
+	}
+	return nil
+}
+
 // Run runs the loop until the model gives an answer that the config accepts. It calls the model, checks and
 // runs tool calls, and tells the model what was wrong. s keeps the records and the conversation of the run;
 // if it is nil, the run makes a session.
@@ -101,6 +109,9 @@ func (l *Loop) Run(ctx context.Context, s *session.Session, in Input) (Result, e
 func (l *Loop) run(
 	ctx context.Context, s *session.Session, in Input,
 ) (result Result, answer any, err error) {
+	if err := l.unmade(); err != nil {
+		return Result{}, nil, err
+	}
 	if s == nil {
 		if s, err = session.New(session.Config{}); err != nil {
 			return Result{}, nil, err
@@ -129,6 +140,9 @@ var errNoModel = errors.New("loop: the model is nil: set one")
 func Generate[T any](ctx context.Context, l *Loop, s *session.Session, in Input) (Answer[T], error) {
 	typed, err := schema.For[T]()
 	if err != nil {
+		return Answer[T]{}, err
+	}
+	if err := l.unmade(); err != nil {
 		return Answer[T]{}, err
 	}
 	if l.cfg.CallsOnly {

@@ -228,11 +228,29 @@ func TestANilPointerIsNoModel(t *testing.T) {
 	cfg := loop.Config{Policy: &set}
 	_, err := loop.New(none, cfg)
 	require.EqualError(t, err, "loop: the model is nil: set one")
+	_, err = loop.New(loop.ModelFunc(nil), cfg)
+	require.EqualError(t, err, "loop: the model is nil: set one")
 	_, err = loop.NewPool(loop.PoolConfig{Model: none, Config: cfg})
 	require.ErrorContains(t, err, "model: is nil: set a model")
 	set.Call.PerAttempt = []policy.Settings{{Model: "big"}}
 	_, err = loop.New(looptest.NewModel(), cfg, loop.WithModels(map[string]loop.Model{"big": none}))
 	require.ErrorContains(t, err, "WithModels gives the models of a run")
+}
+
+// So has a program that keeps the loop of a failed New, or makes one without it.
+func TestALoopIsMadeWithNew(t *testing.T) {
+	in := loop.Input{Prompt: "Book."}
+	for _, l := range []*loop.Loop{nil, {}} {
+		for name, use := range map[string]func(context.Context) error{
+			"run":      func(ctx context.Context) error { _, err := l.Run(ctx, nil, in); return err },
+			"generate": func(ctx context.Context) error { _, err := loop.Generate[receipt](ctx, l, nil, in); return err },
+			"resume":   func(ctx context.Context) error { _, err := l.Resume(ctx, newSession(t)); return err },
+			"answer":   func(context.Context) error { return l.Answer("order-42", machine.Response{}) },
+			"within":   func(ctx context.Context) error { _, err := l.Within(ctx, in); return err },
+		} {
+			require.EqualError(t, use(t.Context()), "loop: the loop is nil or empty: make it with New", name)
+		}
+	}
 }
 
 func TestARunWithoutASessionHasOneOfItsOwn(t *testing.T) {

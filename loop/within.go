@@ -64,6 +64,9 @@ type outer struct {
 // It may be called once in a call. Errors are those of Run, [ErrNotWithin], [ErrTooDeep], and an error of
 // [journal.ErrConflict] while another process still makes the run.
 func (l *Loop) Within(ctx context.Context, in Input) (Result, error) {
+	if err := l.unmade(); err != nil {
+		return Result{}, err
+	}
 	if ctx == nil {
 		return Result{}, errNoContext
 	}
