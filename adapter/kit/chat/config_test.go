@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -31,6 +32,15 @@ func TestConfigNamesEveryFault(t *testing.T) {
 		`Echo[1]: "content" is a member that the adapter always sends: remove it`,
 		`Echo[2]: "" is a member that the adapter always sends: remove it`,
 	}, strings.Split(err.Error(), "\n"))
+}
+
+// An empty key is mostly a variable of the environment that is not set.
+func TestOpenAIAsksForAKey(t *testing.T) {
+	_, err := chat.New(nil, chat.Config{Model: "m"})
+	require.EqualError(t, err, "openai: Key: is empty, and https://api.openai.com/v1 asks for one: set it, a client that does, or "+
+		"the URL of another server")
+	_, err = chat.New(&http.Client{}, chat.Config{Model: "m"})
+	require.NoError(t, err)
 }
 
 func TestAConfigIsForOneAPI(t *testing.T) {
@@ -68,7 +78,7 @@ func TestAModelNamesItsProvider(t *testing.T) {
 		{"https://notz.ai/v1", "", "notz.ai"},
 	} {
 		for _, api := range []chat.API{chat.Chat, chat.Responses} {
-			model, err := chat.New(nil, chat.Config{URL: c.url, API: api, Model: "m", Provider: c.provider, MaxTokens: 5})
+			model, err := chat.New(nil, chat.Config{URL: c.url, Key: "k", API: api, Model: "m", Provider: c.provider, MaxTokens: 5})
 			require.NoError(t, err)
 			assert.Equal(t, machine.ModelInfo{Name: "m", Provider: c.want, MaxOutputTokens: 5}, model.Describe(), c.url)
 		}

@@ -16,7 +16,7 @@ import (
 
 func TestAConfigThatIsWrongIsRefusedWithEveryFault(t *testing.T) {
 	half, two, nan := 0.5, 2.0, math.NaN()
-	good := claude.Config{Version: claude.Version2023, Model: "m", MaxTokens: 4096}
+	good := claude.Config{Version: claude.Version2023, Key: "k", Model: "m", MaxTokens: 4096}
 	with := func(change func(*claude.Config)) claude.Config {
 		c := good
 		change(&c)
@@ -63,6 +63,12 @@ func TestANewVersionTakesNoTemperature(t *testing.T) {
 	const want = "the API has none since version 2026-10-21: remove it, or ask for Version 2023-06-01"
 	require.EqualError(t, err, "anthropic: Temperature: "+want+"\nTopP: "+want)
 	kittest.Refuses(t, adapter(claude.Version2026), loop.Request{Temperature: &half}, "anthropic: invalid_request: Temperature: "+want)
+}
+
+// An empty key is mostly a variable of the environment that is not set.
+func TestAnthropicAsksForAKey(t *testing.T) {
+	_, err := claude.New(nil, claude.Config{Model: "m", MaxTokens: 1})
+	require.ErrorContains(t, err, "anthropic: Key: is empty, and https://api.anthropic.com asks for one: set it")
 }
 
 // The address and the key are the client's.

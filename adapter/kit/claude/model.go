@@ -30,7 +30,8 @@ var _ loop.Model = (*Model)(nil)
 const path = "v1/messages"
 
 // New returns a model. client may be nil for [http.DefaultClient]; its timeout bounds whole replies. The
-// error joins one for each field of cfg that is out of bounds.
+// error joins one for each field of cfg that is out of bounds. At [DefaultURL] a key is wanted, or a client that
+// has one.
 //
 // A client or transport of the user's own that follows redirects by itself is only found out afterwards: a
 // reply from another host, port or scheme is refused, but the key may be known there.
@@ -41,12 +42,17 @@ func New(client *http.Client, cfg Config) (*Model, error) {
 	if cfg.Key != "" {
 		asks.Set("X-Api-Key", cfg.Key)
 	}
-	return newModel(func(
+	m, err := newModel(func(
 		ctx context.Context, head *kit.Head, path string, body []byte,
 	) (*http.Response, error) {
 		head.Asks = asks
 		return head.Post(ctx, guarded, base+path, "", body)
 	}, cfg.URL, cfg)
+	if err == nil && client == nil && cfg.URL+cfg.Key == "" {
+		return nil, errors.New(name + ": Key: is empty, and " + DefaultURL + " asks for one: set it, a client that does, or " +
+			"the URL of another server")
+	}
+	return m, err
 }
 
 // Over returns a model that sends its requests by a function, such as the client of an SDK, which has the

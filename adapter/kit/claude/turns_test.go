@@ -16,7 +16,7 @@ import (
 )
 
 func model(t require.TestingT, change ...func(*claude.Config)) *claude.Model {
-	cfg := claude.Config{Version: claude.Version2023, Model: "m", MaxTokens: 4096}
+	cfg := claude.Config{Version: claude.Version2023, Key: "k", Model: "m", MaxTokens: 4096}
 	for _, c := range change {
 		c(&cfg)
 	}

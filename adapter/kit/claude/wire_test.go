@@ -44,7 +44,7 @@ func TestTheVersionOfTheAPIIsAskedFor(t *testing.T) {
 // A limiter tells servers apart.
 func TestAModelNamesItsProvider(t *testing.T) {
 	for address, want := range map[string]string{"": "anthropic", "https://gateway.example/v1": "gateway.example"} {
-		model, err := claude.New(nil, claude.Config{URL: address, Model: "m", MaxTokens: 5})
+		model, err := claude.New(nil, claude.Config{URL: address, Key: "k", Model: "m", MaxTokens: 5})
 		require.NoError(t, err)
 		assert.Equal(t, machine.ModelInfo{Name: "m", Provider: want, MaxOutputTokens: 5}, model.Describe())
 	}
