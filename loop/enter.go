@@ -14,8 +14,8 @@ import (
 
 // enter takes the session, for a fresh run or for the run that the journal has. If neither has a RequestID,
 // an ended run with the same history and prompt is an earlier turn of the conversation; for a pool it is the
-// same run, because runs are added again after a crash. In a pool an empty message continues any unfinished
-// run.
+// same run, because runs are added again after a crash. In a pool an empty message is the last run: it
+// continues, or its end is told again.
 func (p *process) enter(m *machine.Compiled, pooled bool) (begins bool, err error) {
 	isLast, err := p.find(func() wanted { return p.wanted(pooled) })
 	switch {
@@ -37,7 +37,7 @@ func (p *process) wanted(pooled bool) wanted {
 		switch {
 		case past.Header.Format == "" || cfg.Single:
 			return false, nil
-		case pooled && p.in.Prompt == "" && len(p.in.Attach) == 0 && j.Unfinished():
+		case pooled && p.in.Prompt == "" && len(p.in.Attach) == 0 && (j.Unfinished() || id == "" && p.silent()):
 			return true, nil
 		case id != "" && cfg.RequestID == id:
 			return true, p.sameRequest(past)
@@ -50,6 +50,11 @@ func (p *process) wanted(pooled bool) wanted {
 		}
 		return end, err
 	}}
+}
+
+// silent reports whether an input without a prompt and media has nothing else for a model to answer.
+func (p *process) silent() bool {
+	return len(p.in.History) == 0 && !p.in.NewConversation && !talk.Waits(p.s.Conversation())
 }
 
 // message is the user's message as it is recorded.

@@ -121,3 +121,43 @@ func TestAPictureWithoutWordsIsARequest(t *testing.T) {
 	require.NoError(t, p.Run(t.Context(), 1))
 	assert.Len(t, told(), 1)
 }
+
+// A model that is asked nothing would make something up, or say again what it said last.
+func TestThereIsSomethingToAnswer(t *testing.T) {
+	const nothing = "loop: input: prompt: is empty, and there is nothing else to answer: give a prompt, media, or a History " +
+		"that ends with a message of the user or the result of a call"
+	model := looptest.NewModel(looptest.Say("Hello."), looptest.Say("Hello."))
+	l, err := loop.New(model, loop.Config{})
+	require.NoError(t, err)
+	p, _ := pooled(t, loop.PoolConfig{Model: model})
+	s := newSession(t)
+	refused := func() {
+		_, err := l.Run(t.Context(), s, loop.Input{})
+		require.EqualError(t, err, nothing)
+		_, err = p.Add(s, loop.Input{})
+		require.EqualError(t, err, nothing)
+		_, err = l.Run(t.Context(), s, loop.Input{NewConversation: true, History: []message.Message{{Role: message.System, Text: "Be brief."}}})
+		require.EqualError(t, err, nothing)
+	}
+	refused()
+	r, err := l.Run(t.Context(), s, loop.Input{History: []message.Message{{Role: message.User, Text: "Hi."}}})
+	looptest.AssertAnswer(t, r, err, "Hello.")
+	refused()
+	assert.Len(t, model.Requests(), 1)
+}
+
+// A server gives the sessions of its store to a pool when it starts. Those that have ended are not asked again.
+func TestAnInputWithoutAPromptTellsTheEndAgain(t *testing.T) {
+	store := &looptest.Store{}
+	j, err := journal.Open(t.Context(), store, "order-42", journal.Settings{})
+	require.NoError(t, err)
+	_, err = fixture.Run(t.Context(), looptest.NewModel(looptest.Say("Hello.")), fixture.In(newSession(t), j),
+		loop.Input{Prompt: "Hi.", RequestID: "1"}, loop.Config{})
+	require.NoError(t, err)
+	p, told := pooled(t, loop.PoolConfig{Model: looptest.NewModel()})
+	_, err = p.Add(fixture.In(newSession(t), j), loop.Input{})
+	require.NoError(t, err)
+	require.NoError(t, p.Run(t.Context(), 1))
+	require.Len(t, told(), 1)
+	looptest.AssertAnswer(t, told()[0].result, told()[0].err, "Hello.")
+}

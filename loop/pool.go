@@ -86,12 +86,12 @@ func NewPool(cfg PoolConfig) (*Pool, error) {
 }
 
 // Add begins a run of a session, as [Loop.Run] does. If the session's journal has this run unfinished, it
-// continues, as with [Loop.Resume]; an input without a prompt and media continues any unfinished run. If the
-// journal's last run has ended and was the same request, nothing is done again, and its recorded end is
-// reported. Requests are the same if their [Input].RequestID is or, if neither has one, if history and prompt
-// are. If a redacted journal cannot tell, the error is [journal.ErrRedacted]. An unfinished run of another
-// request is an error of [journal.ErrConflict]. The session belongs to the pool until the run's end is
-// reported. Other errors are those of Run and Resume before the first model call, and [ErrPoolClosed].
+// continues, as with [Loop.Resume]. If the journal's last run has ended and was the same request, nothing is
+// done again, and its recorded end is reported. Requests are the same if their [Input].RequestID is or, if
+// neither has one, if history and prompt are; the zero Input is the last request, whatever it was. If a
+// redacted journal cannot tell, the error is [journal.ErrRedacted]. An unfinished run of another request is an
+// error of [journal.ErrConflict]. The session belongs to the pool until the run's end is reported. Other errors
+// are those of Run and Resume before the first model call, and [ErrPoolClosed].
 func (p *Pool) Add(s *session.Session, in Input) (_ *PoolRun, err error) {
 	if p.cfg.Done == nil {
 		return nil, errUntold

@@ -2,6 +2,7 @@ package loop_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -69,7 +70,7 @@ func (r tornRun) run(t *testing.T, j *journal.Journal) error {
 	t.Helper()
 	tools, err := tool.NewSet(tool.New("pay", "Pay.", func(context.Context, charge) (string, error) { return "", r.pay }))
 	require.NoError(t, err)
-	r.cfg.Tools, r.in.Prompt = tools, r.prompt
+	r.cfg.Tools, r.in.Prompt = tools, cmp.Or(r.prompt, "Pay.")
 	_, err = fixture.Run(t.Context(), looptest.NewModel(r.turns...), fixture.In(newSession(t), j), r.in, r.cfg, loop.WithClock(looptest.NewClock()))
 	return err
 }

@@ -284,12 +284,16 @@ func (a *agent) order(in loop.Input) (string, error) {
 	if err := in.Validate(); err != nil {
 		return "", fmt.Errorf("input: %w", err)
 	}
+	said, _, err := engine.Before(&in, session.Contents{})
+	if err != nil {
+		return "", fmt.Errorf("input: %w", err)
+	}
 	cfg, err := a.machine(a.Config.Policy)
 	if err != nil {
 		return "", fmt.Errorf("config: %w", err)
 	}
 	cfg.RequestID, cfg.Deadline = in.RequestID, in.Deadline.UTC().Round(0)
-	o := order{Config: cfg, Messages: append(message.Clone(in.History), in.Message()), Deepest: a.deepest()}
+	o := order{Config: cfg, Messages: append(message.Clone(said), in.Message()), Deepest: a.deepest()}
 	return a.written(o)
 }
 

@@ -213,8 +213,10 @@ func TestWhatIsNotSupportedIsRefused(t *testing.T) {
 	require.ErrorContains(t, err, "dbos: model: ")
 	r, err := Register(c, booking(nil, nil))
 	require.NoError(t, err)
-	_, err = r.Start(c, "", loop.Input{})
+	_, err = r.Start(c, "", loop.Input{Prompt: "Book."})
 	require.ErrorContains(t, err, "id: ")
+	_, err = r.Start(c, "a", loop.Input{})
+	require.ErrorContains(t, err, "input: prompt: is empty")
 }
 
 // An agent is refused for what a loop is refused for: models that it does not have, and money without prices.

@@ -56,6 +56,13 @@ func take(
 	return rest
 }
 
+// Waits reports whether a conversation ends with something that a model can answer: a message of the user or
+// the result of a call.
+func Waits(said []message.Message) bool {
+	last := len(said) - 1
+	return last >= 0 && (said[last].Role == message.User || said[last].Role == message.Tool)
+}
+
 // LastReply returns the index of the model's last message, or a negative number.
 func LastReply(said []message.Message) int {
 	for n, m := range slices.Backward(said) {

@@ -13,8 +13,9 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// Input is what one run is given, as data. What all runs of a loop share is its config. The zero value asks
-// with an empty prompt. A run does not change it.
+// Input is what one run is given, as data. What all runs of a loop share is its config. The zero value adds
+// nothing to a conversation that ends with the user or the result of a call; there must be one. A run does not
+// change it.
 type Input struct {
 	// Prompt is the user's message. It follows History or the conversation in the session.
 	Prompt string
@@ -55,14 +56,20 @@ func (in *Input) Message() message.Message {
 func (in *Input) anew() bool { return in != nil && (in.NewConversation || len(in.History) > 0) }
 
 // Before returns the conversation that a run continues, and what is known of it or nil: the History of its
-// input, or what its session holds. It is an error if there are both, unless the input begins a new one.
+// input, or what its session holds. It is an error if there are both, unless the input begins a new one, and if
+// there is nothing to answer.
 func Before(in *Input, held session.Contents) ([]message.Message, *projection.Kept, error) {
-	switch known := len(held.Conversation); {
-	case !in.anew():
-		return held.Conversation, held.Known(), nil
-	case known > 0 && !in.NewConversation:
-		return nil, nil, fmt.Errorf("history: the session holds a conversation of %d messages: leave History "+
-			"out to continue it, or set NewConversation to begin another", known)
+	said, known := held.Conversation, held.Known()
+	if in.anew() {
+		if n := len(said); n > 0 && !in.NewConversation {
+			return nil, nil, fmt.Errorf("history: the session holds a conversation of %d messages: leave History "+
+				"out to continue it, or set NewConversation to begin another", n)
+		}
+		said, known = in.History, nil
 	}
-	return in.History, nil, nil
+	if in.Prompt == "" && len(in.Attach) == 0 && !talk.Waits(said) {
+		return nil, nil, errors.New("prompt: is empty, and there is nothing else to answer: give a prompt, media, " +
+			"or a History that ends with a message of the user or the result of a call")
+	}
+	return said, known, nil
 }
