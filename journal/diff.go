@@ -55,7 +55,8 @@ type Diffing struct {
 }
 
 // Diff compares two recorded journals: the headers of their runs, and their steps up to the first that
-// differs. It does not compare observed times and notes. An error names the journal that cannot be read.
+// differs. It does not compare observed times and notes, and the ids of two sessions only in their headers. An
+// error names the journal that cannot be read.
 func Diff(a, b io.Reader, o Diffing) (Divergence, error) {
 	var found Divergence
 	x := reading{Diffing: o, steps: steps{r: NewReader(a)}, name: "first"}
@@ -101,6 +102,7 @@ func (r *reading) next() (err error) {
 			r.header.Config.Seed = "ignored"
 		}
 	case r.event != nil:
+		anonymous(r.decision.Effects)
 		if r.traced, err = r.trace(); err == nil && r.IgnoreSeed {
 			r.traced, err = seedless(r.traced)
 		}
@@ -109,6 +111,31 @@ func (r *reading) next() (err error) {
 		return fmt.Errorf("the %s journal: %w", r.name, err)
 	}
 	return nil
+}
+
+// anonymous leaves out what follows from the session's id, which the headers compare: two sessions that did
+// the same are told apart once.
+func anonymous(effects []machine.Effect) {
+	for n := range effects {
+		e := &effects[n]
+		if e.Decision != nil && e.Decision.Feedback != nil {
+			e.Decision.Feedback.CorrelationID = ""
+		}
+		for i := range e.Tools {
+			e.Tools[i].Key = ""
+		}
+		for i := range e.Asks {
+			e.Asks[i].Key = ""
+		}
+		if e.Settled != nil {
+			e.Settled.Ask.Key = ""
+		}
+		if e.Outcome != nil {
+			for i := range e.Outcome.InDoubt {
+				e.Outcome.InDoubt[i].Key = ""
+			}
+		}
+	}
 }
 
 // drawn are the members of a step's trace whose values follow from the seed.

@@ -12,7 +12,10 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/looptest"
+	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
+	"github.com/retake-go/retake/session"
 )
 
 func diff(t *testing.T, a, b []byte) journal.Divergence {
@@ -32,6 +35,32 @@ func TestRunsOfTheSameScriptDoNotDiffer(t *testing.T) {
 	assert.Len(t, d.Headers, 1, "the one has other limits")
 	later := edited(t, kept(t, "corrected"), `"at":"2030-`, `"at":"2031-`)
 	assert.True(t, diff(t, kept(t, "corrected"), later).Same(), "times that were observed are not compared")
+}
+
+// Two sessions that did the same differ by their ids, which follow into feedback and keys: the headers say it.
+func TestTwoSessionsDifferByTheirIDsOnce(t *testing.T) {
+	record := func(id string) []byte {
+		store := &looptest.Store{}
+		j, err := journal.Open(t.Context(), store, id, journal.Settings{})
+		require.NoError(t, err)
+		s, err := session.New(session.Config{Journal: j, Seed: "one"})
+		require.NoError(t, err)
+		tools := toolsOf(t, nil)
+		call := func(arguments string) looptest.Turn {
+			return looptest.Call(message.Call{ID: "c1", Name: tools.Names()[0], Arguments: arguments})
+		}
+		l, err := loop.New(looptest.NewModel(call(`{}`), call(`{"city": "Lisbon", "nights": 2}`), looptest.Say("Done.")),
+			loop.Config{Tools: tools}, loop.WithClock(looptest.NewClock()))
+		require.NoError(t, err)
+		r, err := l.Run(t.Context(), s, loop.Input{Prompt: "Book."})
+		looptest.AssertAnswer(t, r, err, "Done.")
+		require.NotEmpty(t, s.State().Feedback())
+		return store.Text(id)
+	}
+	d := diff(t, record("order-1"), record("order-2"))
+	assert.Nil(t, d.Step)
+	require.Len(t, d.Headers, 1)
+	assert.Equal(t, "/session", d.Headers[0].Changes[0].Path)
 }
 
 func TestADiffSaysHowTheRunsBegan(t *testing.T) {
