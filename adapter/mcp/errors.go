@@ -87,9 +87,11 @@ func connectionLost(err error) bool {
 	return false
 }
 
-// brokeOff matches the SDK's errors of a call over HTTP whose answer began and did not come to its end.
+// brokeOff matches the SDK's errors of a call over HTTP whose answer began and did not come to its end. Old
+// proxies end an answer that broke off like a whole one.
 var brokeOff = regexp.MustCompile(`^calling "tools/call": (?:request terminated without response$|` +
-	`sending "tools/call": (?:failed to read body|failed to reconnect|exceeded \d+ retries)\b)`)
+	`sending "tools/call": (?:(?:failed to read body|failed to reconnect|exceeded \d+ retries)\b|` +
+	`failed to decode (?:response|event): .*\bEOF$))`)
 
 // rpcCodes maps JSON-RPC errors to classes and hints for the reader. No code says that the tool did not run:
 // servers pass on the codes of requests that their tools make, such as the -32601 of a client that cannot be
