@@ -30,8 +30,7 @@ func (v value) appendTo(to []byte) []byte {
 
 // appendMembers appends an object, whose members are in the order of their names.
 func (v value) appendMembers(to []byte) []byte {
-	var few [16]value
-	members := few[:0]
+	members := make([]value, 0, v.count)
 	for m := v.first(); m.isThere(); m = m.sibling() {
 		members = append(members, m)
 	}
