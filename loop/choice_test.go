@@ -98,4 +98,5 @@ func TestAChoiceThatCannotBeIsRefused(t *testing.T) {
 	} {
 		assert.EqualError(t, cfg.Validate(), want)
 	}
+	assert.EqualError(t, loop.Config{ToolChoice: "book"}.Validate(), "tool_choice: there is no tool to call: give Tools, or leave it empty")
 }

@@ -132,6 +132,9 @@ func Raw(
 	if err != nil {
 		return nil, fmt.Errorf("tool %q: %w", name, err)
 	}
+	if len(parameters) == 0 {
+		return nil, fmt.Errorf(`tool %q: parameters: are empty: give a JSON Schema, such as {"type": "object"}`, name)
+	}
 	s, err := schema.Compile(parameters)
 	if err != nil {
 		return nil, fmt.Errorf("tool %q: parameters: %w", name, err)

@@ -276,6 +276,8 @@ func TestRawRefusesMistakes(t *testing.T) {
 	require.ErrorContains(t, err, "1 to 128")
 	_, err = tool.Raw("a", "", []byte(`{"type":"objekt"}`), fn)
 	require.ErrorContains(t, err, `tool "a": parameters: schema: type: expected one of`)
+	_, err = tool.Raw("a", "", nil, fn)
+	require.EqualError(t, err, `tool "a": parameters: are empty: give a JSON Schema, such as {"type": "object"}`)
 	_, err = tool.Raw("a", "", []byte(`true`), fn)
 	require.ErrorContains(t, err, "must be a JSON Schema object")
 	_, err = tool.Raw("a", "", []byte(`{"type":"string"}`), fn)

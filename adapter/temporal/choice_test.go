@@ -46,7 +46,7 @@ func TestAChoiceThatTheWorkerDoesNotHaveIsRefused(t *testing.T) {
 		"unknown": {"book", Worker{Tools: echo(t, say)}, nil,
 			`temporal: tool_choice: there is no tool "book": name one of Tools (echo), or leave it empty`},
 		"not_offered": {"echo", Worker{Tools: echo(t, say)}, []string{},
-			`temporal: tool_choice: there is no tool "echo": name one of Tools (), or leave it empty`},
+			"temporal: tool_choice: there is no tool to call: give Tools, or leave it empty"},
 		"no_tools": {message.AnyTool, Worker{}, nil,
 			"temporal: tool_choice: there is no tool to call: give Tools, or leave it empty"},
 	} {

@@ -63,14 +63,13 @@ func (on Offer) estimate(st *machine.State, call *machine.ModelCall) int64 {
 // CheckChoice reports a choice of a tool that is not offered, or of any where there is none, and calls that
 // are the answer where none can be made.
 func (on Offer) CheckChoice(c message.ToolChoice) error {
-	name := c.Tool()
-	if _, known := on.Tools.Get(name); name != "" && !known {
+	name, none := c.Tool(), len(on.Tools.All()) == 0
+	switch _, known := on.Tools.Get(name); {
+	case c.Required() && none:
+		return errors.New("tool_choice: there is no tool to call: give Tools, or leave it empty")
+	case name != "" && !known:
 		return fmt.Errorf("tool_choice: there is no tool %q: name one of Tools (%s), or leave it empty",
 			name, strings.Join(on.Tools.Names(), ", "))
-	}
-	switch none := len(on.Tools.All()) == 0; {
-	case c == message.AnyTool && none:
-		return errors.New("tool_choice: there is no tool to call: give Tools, or leave it empty")
 	case on.CallsOnly && none:
 		return errors.New("calls_only: there is no tool to call: give Tools, or leave it off")
 	case on.CallsOnly && c == message.NoTool:
