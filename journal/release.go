@@ -62,20 +62,40 @@ func (j *Journal) reopen() error {
 	if err != nil {
 		return err
 	}
-	if err = j.isAsLeft(log); err != nil {
+	if j.end > 0 {
+		err = j.isAsLeft(log.Read(j.ctx))
+	}
+	if err != nil {
 		return errors.Join(err, log.Close())
 	}
 	j.log = log
 	return nil
 }
 
-// isAsLeft returns an error unless the journal ends as it did: with the last line of the chain, which covers
-// those before it, and the notes after it.
-func (j *Journal) isAsLeft(log Log) error {
-	if j.end == 0 {
-		return nil
+// Lost reports whether another writer went on with the journal, for a run that waits and may never write
+// again. Wake and whatever writes then return [ErrConflict]. It takes no lock. It is false for a nil journal,
+// for one in a store that is no [Keeper], and while the store cannot be read.
+func (j *Journal) Lost() bool {
+	if j == nil {
+		return false
 	}
-	in, err := log.Read(j.ctx)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if store, tells := j.store.(Keeper); tells && j.broken == nil && j.end > 0 {
+		if err := j.isAsLeft(store.Peek(j.ctx, j.session)); errors.Is(err, ErrConflict) {
+			_ = j.failed(err)
+		}
+	}
+	return errors.Is(j.broken, ErrConflict)
+}
+
+// isAsLeft returns an error unless the journal in in ends as it did: with the last line of the chain, which
+// covers those before it, and the notes after it. err is that of opening it.
+func (j *Journal) isAsLeft(in io.ReadCloser, err error) error {
+	other := heldError("it is not as its last run left it: another writer wrote, compacted or deleted it")
+	if errors.Is(err, ErrNoRun) {
+		return other
+	}
 	if err != nil {
 		return err
 	}
@@ -94,7 +114,7 @@ func (j *Journal) isAsLeft(log Log) error {
 	case end == rest:
 		return nil
 	}
-	return heldError("it is not as its last run left it: another writer wrote, compacted or deleted it")
+	return other
 }
 
 // leadTo reads to an offset of a journal. in is at its beginning, or an [io.Seeker].

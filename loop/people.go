@@ -187,6 +187,10 @@ func (p *process) answered(answer machine.Response) error {
 	return err
 }
 
+// lostEvery is how often a run that waits for people looks whether another process has its journal, as after a
+// lease that has ended. It is time of the machine, as that of leases.
+const lostEvery = 10 * time.Second
+
 // pausePeople waits for an answer, by the clock until the first deadline. If the context ends,
 // [process.advance] cancels the run.
 func (p *process) pausePeople() {
@@ -209,13 +213,20 @@ func (p *process) pausePeople() {
 		return p.answered(answer)
 	})
 	p.startAsking()
-	defer asker.set(nil)
+	look := time.NewTimer(lostEvery)
+	defer look.Stop()
+	looks := false
 	select {
 	case <-taken:
 	case <-over:
 	case <-p.woken:
+	case <-look.C:
+		looks = true
 	case <-p.ctx.Done():
 	case <-p.leaving():
+	}
+	if asker.set(nil); looks && p.journal.Lost() {
+		p.fed(nil, p.journal.Wake())
 	}
 }
 

@@ -36,9 +36,10 @@ var ErrPoolClosed = errors.New("loop: the pool is closed")
 // Pool runs many sessions that mostly wait. A waiting session is only its state and an entry in a heap of
 // deadlines: it has no goroutine and no timer. While it waits for a person, or for a second or more, its
 // journal rests ([journal.Rester]): it has no open file, and another process may take the session over; the
-// run then ends with [journal.ErrConflict] when it wakes. From the end of a run to the next of its session
-// nobody holds the journal, whatever the store ([journal.Journal.Release]). A limited number of workers calls
-// models and tools. Each run decides and records the same as with [Loop.Run].
+// run then ends with [journal.ErrConflict], when it wakes or when a drive of the pool notices. From the end of
+// a run to the next of its session nobody holds the journal, whatever the store ([journal.Journal.Release]).
+// A limited number of workers calls models and tools. Each run decides and records the same as with
+// [Loop.Run].
 //
 // The runs share a limiter: that of [WithLimiter] or, without this option, one that lets all calls pass until
 // a retry is refused or finds the provider down, or a response tells a limit. It ends runs whose provider is

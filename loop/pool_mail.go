@@ -84,7 +84,31 @@ func (p *Pool) look() {
 				p.wake(t, b.inbox)
 			}
 		}
+		for t, j := range p.someWaiting(b) {
+			if j.Lost() {
+				p.wake(t, b.inbox)
+			}
+		}
 	}
+}
+
+// mostLooks is how many journals of runs that wait a look compares, whatever the number of runs.
+const mostLooks = 10
+
+// someWaiting returns some runs that wait, by chance, and their journals: another process may have taken one
+// over, and nothing may ever wake it here.
+func (p *Pool) someWaiting(b watchedInbox) map[*PoolRun]*journal.Journal {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.inboxes.mu.Lock()
+	defer p.inboxes.mu.Unlock()
+	some := map[*PoolRun]*journal.Journal{}
+	for _, t := range b.runs {
+		if len(some) < mostLooks && t.place >= 0 {
+			some[t] = t.run.journal
+		}
+	}
+	return some
 }
 
 // wake makes a run that rests ready, so that it takes its mail. One that a worker has takes it in its turn,

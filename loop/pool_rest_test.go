@@ -137,6 +137,85 @@ func TestASessionThatAsksKeepsNoFileOpen(t *testing.T) {
 	assert.Equal(t, manyAsking()-2, asking)
 }
 
+// soon returns what comes within an hour.
+func soon(t *testing.T, ended <-chan error) error {
+	t.Helper()
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(time.Hour):
+		require.Fail(t, "it waits for ever")
+		return nil
+	}
+}
+
+// leased is a store whose leases end when a test says so.
+type leased struct {
+	looptest.Store
+	logs []journal.Log
+}
+
+func (l *leased) Open(ctx context.Context, session string) (journal.Log, error) {
+	log, err := l.Store.Open(ctx, session)
+	l.logs = append(l.logs, log)
+	return log, err
+}
+
+func (l *leased) open(t *testing.T) (*session.Session, *journal.Journal) {
+	j, err := journal.Open(t.Context(), l, "order-42", journal.Settings{})
+	require.NoError(t, err)
+	return fixture.In(newSession(t), j), j
+}
+
+// A run that waits for a person loses its journal with its lease. It does not wait for an answer that another
+// has taken.
+func TestARunThatAsksAndHasLostItsLeaseEnds(t *testing.T) {
+	for name, pooled := range map[string]bool{"run": false, "pool": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var made payments
+				store := new(leased)
+				s, first := store.open(t)
+				model := looptest.NewModel(payCall("c1", `{"to":"Ann","amount":500}`))
+				l, err := loop.New(model, made.config(t))
+				require.NoError(t, err)
+				run := l.Run
+				if pooled {
+					p := poolOf(t, made.config(t), model)
+					serves(t, p)
+					run = p.Await
+				}
+				ended := make(chan error, 1)
+				go func() {
+					_, err := run(context.Background(), s, loop.Input{Prompt: "Pay Ann."})
+					ended <- err
+				}()
+				synctest.Wait()
+				require.NoError(t, store.logs[0].Close())
+
+				s, second := store.open(t)
+				l, err = loop.New(looptest.NewModel(looptest.Say("Paid.")), made.config(t))
+				require.NoError(t, err)
+				asked, err := inbox.PendingOf(t.Context(), store, "order-42", time.Now())
+				require.NoError(t, err)
+				require.Len(t, asked, 1)
+				taken := make(chan error, 1)
+				go func() {
+					_, err := l.Resume(context.Background(), s)
+					taken <- err
+				}()
+				synctest.Wait()
+				require.NoError(t, l.Answer("order-42", machine.Response{Question: asked[0].ID, Verdict: machine.Approve}))
+				require.NoError(t, <-taken)
+				require.ErrorIs(t, soon(t, ended), journal.ErrConflict)
+				require.NoError(t, second.Close())
+				require.NoError(t, first.Close())
+				assert.Len(t, made.calls, 1)
+			})
+		})
+	}
+}
+
 // While a session of a pool waits, another writer may take it over. Then the pool loses it, and says so. What
 // is in the inbox is left to the other.
 func TestASessionThatWaitsCanBeTakenOver(t *testing.T) {
@@ -149,6 +228,7 @@ func TestASessionThatWaitsCanBeTakenOver(t *testing.T) {
 			require.NoError(t, dir.Put(t.Context(), "order-42", journal.Item{Kind: journal.AnswerItem, Key: "x", Body: []byte("{}"), At: at}))
 			return nil
 		},
+		"nothing wakes it": func(*testing.T, *loop.Pool, journal.Dir, string) error { return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -179,7 +259,7 @@ func TestASessionThatWaitsCanBeTakenOver(t *testing.T) {
 				if err := wakes(t, pool, dir, question); err != nil {
 					require.ErrorIs(t, err, journal.ErrConflict)
 				}
-				require.NoError(t, <-done)
+				require.NoError(t, soon(t, done))
 				require.Len(t, ends(), 1)
 				require.ErrorIs(t, ends()[0].err, journal.ErrConflict)
 				require.NoError(t, j.Close())
