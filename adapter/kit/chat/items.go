@@ -218,6 +218,17 @@ func waiting(items []output, isOurs func(item) bool) string {
 	return items[n].Type
 }
 
+// isHalf reports whether the last message, or a call of ours, says that it is incomplete.
+func isHalf(items []output, isOurs func(item) bool) bool {
+	for n, o := range items {
+		isAnswer := o.Type == "message" && n == len(items)-1
+		if o.Status == "incomplete" && (isAnswer || isOurs(o.item)) {
+			return true
+		}
+	}
+	return false
+}
+
 // isOurs reports whether an item is a call of ours. A call of a custom tool is ours where we have the tool:
 // xAI reports calls that it made itself in the same form.
 func (i item) isOurs(has func(tool string) bool) bool {

@@ -94,7 +94,10 @@ func (r *responsesReply) reply(doc document) (message.Reply, error) {
 				Say: "the response waits for what retake does not do (" + kind + "): take the tool out of the request"}
 		}
 		reply.Finish, reply.Opaque = message.Stop, keepItems(r.from, doc.Output, r.isOurs)
-		if len(reply.Calls) > 0 {
+		switch {
+		case isHalf(doc.Output, r.isOurs):
+			reply.Finish = message.Length
+		case len(reply.Calls) > 0:
 			reply.Finish = message.ToolUse
 		}
 	case "incomplete":

@@ -666,6 +666,23 @@ func TestAReplyThatIsCutOffStaysSo(t *testing.T) {
 	assert.Equal(t, message.Length, reply.Finish)
 }
 
+// A response that calls itself completed may say of a call, or of its last message, that it is not: those are
+// never run. What the API ran itself may be incomplete.
+func TestAnItemThatIsIncompleteIsCutOff(t *testing.T) {
+	const (
+		call, said = `{"type":"function_call","call_id":"a","name":"f","arguments":"{}"`, `{"type":"message","content":[{"type":"output_text","text":"4"}]`
+		ran        = `{"type":"code_interpreter_call","id":"c","code":"1","status":"incomplete"}`
+		half       = `,"status":"incomplete"}`
+	)
+	for output, want := range map[string]message.FinishReason{
+		call + half: message.Length, said + half: message.Length, said + half + "," + call + "}": message.ToolUse, call + "}," + call + half: message.Length,
+		ran + "," + said + "}": message.Stop, call + `,"status":null}`: message.ToolUse,
+	} {
+		reply := replyOf(t, overResponses(chat.Config{Model: "m"}), false, `{"id":"r","status":"completed","output":[`+output+`]}`)
+		assert.Equal(t, want, reply.Finish, output)
+	}
+}
+
 // A response that failed without a word is the server's failure. ChatGPT's backend ends a stream by an event
 // of its own name.
 func TestTheEndOfAResponseInOtherForms(t *testing.T) {
