@@ -11,7 +11,8 @@ import (
 func Bare(st State) State {
 	st.Session, st.transcript, st.compiled, st.policies = session.State{}, seq.Log[message.Message]{}, nil, nil
 	st.asked, st.failures = [len(st.asked)]byte{}, seq.Log[ToolFailure]{}
-	st.turns = seq.Log[projection.Turn]{}
+	st.turns, st.doubts, st.given = seq.Log[projection.Turn]{}, seq.Log[doubt]{}, seq.Log[Given]{}
+	st.inner.made = seq.Log[madeCall]{}
 	st.recent, st.shownCalls = seq.Window[finishedCall]{}, seq.Window[CycleCall]{}
 	return st
 }
