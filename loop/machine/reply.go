@@ -193,8 +193,13 @@ func (s *step) answered(r *Reply) error {
 func (s *step) called(r *Reply) error {
 	arguments := s.newBatch(r)
 	b, bad := s.Batch, s.judgeCalls(arguments)
-	userFirst := s.Config.CallsOnly && s.hasUserMessages()
-	skip := bad > 0 && (s.Policy.AllOrNothing || s.Config.CallsOnly)
+	skip, why := false, notRun
+	switch {
+	case bad > 0:
+		skip = s.Policy.AllOrNothing || s.Config.CallsOnly
+	case s.Config.CallsOnly:
+		skip, why = s.hasUserMessages(), "Not run: "+userSpokeFirst
+	}
 	decided := make(map[string]*Decision)
 	for _, tool := range b.tools() {
 		failed := b.of(tool, callInvalid)
@@ -216,16 +221,14 @@ func (s *step) called(r *Reply) error {
 		switch {
 		case c.Ended():
 		case skip:
-			c.end(callNotRun, notRun)
-		case userFirst:
-			c.end(callNotRun, userSpokeFirst)
+			c.end(callNotRun, why)
 		default:
 			c.Transport = 1
 			s.enlist(c, len(b.twins(n, arguments)), arguments[n])
 		}
 	}
 	switch {
-	case s.Config.CallsOnly && bad == 0 && !userFirst:
+	case s.Config.CallsOnly && !skip:
 		s.accept()
 		return nil
 	case bad == len(b.Calls) && s.inner.Exhausted == nil:
