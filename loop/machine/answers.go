@@ -21,8 +21,11 @@ func (s *step) answerInvalid(decided map[string]*Decision) {
 			again := slices.ContainsFunc(b.Calls[:n], func(o *BatchCall) bool {
 				return o.Tool == c.Tool && o.Status == callInvalid
 			})
-			items = append(items, feedback.Item{Again: again,
-				Feedback: decided[c.Tool].about(fault.SortIssues(c.Issues))})
+			fb := decided[c.Tool].Feedback
+			if fb != nil {
+				fb = new(fb.About(fault.SortIssues(c.Issues)))
+			}
+			items = append(items, feedback.Item{Again: again, Feedback: fb})
 		}
 	}
 	var texts []string
@@ -155,18 +158,10 @@ func quoted(result string) string {
 		len(text))
 }
 
-// correct returns the text for a failed call or answer: the decision's feedback with the call's own issues.
-func (s *step) correct(d *Decision, issues []fault.Issue, lim feedback.Limits) string {
-	texts, _ := s.renderFeedback(lim, feedback.Item{Feedback: d.about(issues)})
+// correct returns the text for a failed call or answer.
+func (s *step) correct(d *Decision, lim feedback.Limits) string {
+	texts, _ := s.renderFeedback(lim, feedback.Item{Feedback: d.Feedback})
 	return texts[0]
-}
-
-// about returns the feedback of a decision with the issues of one call; nil if the decision has none.
-func (d *Decision) about(issues []fault.Issue) *feedback.RetryFeedback {
-	if d.Feedback == nil || issues == nil || slices.Equal(issues, d.Feedback.Issues) {
-		return d.Feedback
-	}
-	return new(d.Feedback.About(issues))
 }
 
 // sibling returns the text for a call whose action was already decided by another call of the reply.

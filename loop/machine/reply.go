@@ -114,31 +114,23 @@ func (s *step) replyFailed(f fault.Failure, proposal string) error {
 	name := cmp.Or(f.Tool, AnswerAction)
 	s.beginAttempt(name)
 	d := s.fail(name, &f, proposal, "")
-	if r := s.ev.Reply; r != nil && len(r.Message.Calls) > 0 {
+	if r := s.ev.Reply; r != nil {
 		shown := s.shown(&r.Message)
-		answers := answerAll(shown, "Not run: the reply as a whole could not be used.")
-		if all := len(r.Message.Calls); all > len(shown) {
-			answers[len(answers)-1].Answer += fmt.Sprintf(" It had %d calls; the others are left out here.", all)
+		for n, c := range shown {
+			text := "Not run: the reply as a whole could not be used."
+			if all := len(r.Message.Calls); n == len(shown)-1 && all > len(shown) {
+				text += fmt.Sprintf(" It had %d calls; the others are left out here.", all)
+			}
+			s.say(message.Message{Role: message.Tool, Text: text, CallID: c.ID, Name: c.Name, IsError: true})
 		}
-		s.sayAll(true, answers)
 	}
-	return s.askAnew(d, f.Issues)
-}
-
-// answerAll gives all calls of a reply, which are not run, the same answer.
-func answerAll(calls []message.Call, text string) []*BatchCall {
-	answers := make([]*BatchCall, len(calls))
-	for n, c := range calls {
-		answers[n] = &BatchCall{ToolRun: ToolRun{Call: Call{ID: c.ID, Tool: c.Name}}, Answer: text}
-		answers[n].Status = callNotRun
-	}
-	return answers
+	return s.askAnew(d)
 }
 
 // askAnew appends the feedback on a failed reply, unless the run ends without feedback, and asks for another.
-func (s *step) askAnew(d *Decision, issues []fault.Issue) error {
+func (s *step) askAnew(d *Decision) error {
 	if d.Retry || d.Feedback != nil {
-		s.say(message.Message{Role: message.User, Text: s.correct(d, issues, s.Config.Limits)})
+		s.say(message.Message{Role: message.User, Text: s.correct(d, s.Config.Limits)})
 	}
 	s.keepTurn(s.from, projection.Turn{Failed: []string{d.Action}})
 	return s.proceed(thenTurn)
@@ -147,14 +139,9 @@ func (s *step) askAnew(d *Decision, issues []fault.Issue) error {
 // closeUnknown closes the actions of unknown tools that a reply no longer calls, because they can never pass.
 // They still count in the run's budget of unknown tools.
 func (s *step) closeUnknown(calls []Call) {
-	if !slices.ContainsFunc(s.Actions, func(a action) bool { return a.Unknown }) {
-		return
-	}
-	called := make(map[string]bool, len(calls))
-	for n := range calls {
-		called[calls[n].Tool] = true
-	}
-	s.closeWhere(func(a action) bool { return a.Unknown && !called[a.Name] })
+	s.closeWhere(func(a action) bool {
+		return a.Unknown && !slices.ContainsFunc(calls, func(c Call) bool { return c.Tool == a.Name })
+	})
 }
 
 // answered judges a final answer.
@@ -170,8 +157,7 @@ func (s *step) answered(r *Reply) error {
 	case a.Reduced != nil && a.Reduced.Error != nil:
 		s.beginAttempt(AnswerAction)
 		s.Session = s.Session.AddReducerError(*a.Reduced.Error)
-		f, _ := ReducerFailure(AnswerAction, a.Reduced.Error)
-		return s.askAnew(s.refused(AnswerAction, a.Reduced.Error, r.Message.Text), f.Issues)
+		return s.askAnew(s.refused(AnswerAction, a.Reduced.Error, r.Message.Text))
 	case s.hasUserMessages():
 		s.close(AnswerAction)
 		s.keepTurn(s.from, projection.Turn{Passed: []string{AnswerAction}})
@@ -213,9 +199,7 @@ func (s *step) called(r *Reply) error {
 			decided[tool] = s.callsFailed(tool, failed)
 		}
 	}
-	if bad > 0 {
-		s.answerInvalid(decided)
-	}
+	s.answerInvalid(decided)
 	for n, c := range b.Calls {
 		c.Raw, c.Class, c.Issues = "", "", nil
 		switch {
@@ -290,11 +274,7 @@ func (s *step) callsFailed(tool string, failed []*BatchCall) *Decision {
 	f := fault.Failure{
 		Plane: fault.Correction, Class: failed[0].Class, Tool: tool, Issues: fault.SortIssues(union(failed)),
 	}
-	proposal := ""
-	if s.policyOf(tool).NoProgress > 0 {
-		proposal = proposed(failed)
-	}
-	return s.fail(tool, &f, proposal, "")
+	return s.fail(tool, &f, proposed(failed), "")
 }
 
 // maxUnion is the most issues that are kept for several calls of one tool in one reply.
@@ -359,10 +339,7 @@ func (s *step) runCalls() error {
 	if s.Batch.unfinished() == 0 {
 		return s.ran()
 	}
-	if s.mustWait(thenTools) {
-		return nil
-	}
-	if s.asksPeople() {
+	if s.mustWait(thenTools) || s.asksPeople() {
 		return nil
 	}
 	if s.holdsPolls() {
@@ -519,7 +496,7 @@ func (s *step) correctCall(
 	if s.Batch.failed(c.Tool) {
 		return s.sibling(c, f, detail)
 	}
-	return s.correct(decide(), f.Issues, s.limitsLeft())
+	return s.correct(decide(), s.limitsLeft())
 }
 
 func (s *step) toolFailed(c *BatchCall, end *ToolEnd) error {

@@ -357,12 +357,11 @@ func (end *ToolEnd) cost() int64 {
 }
 
 // beginAttempt counts one more attempt of an action, with what the reply that made it cost.
-func (s *step) beginAttempt(name string) *action {
+func (s *step) beginAttempt(name string) {
 	a := s.open(name)
 	a.Attempt++
 	s.inner.Early = nil
 	s.payFor(a, s.paid)
-	return a
 }
 
 // cutByBudget makes a budget the reason to stop after a reply that was cut off at what the budget had left.
@@ -378,9 +377,7 @@ func (s *step) cutByBudget(d *Decision) {
 
 // use counts the usage of a reply, a try or a tool call.
 func (s *step) use(u message.Usage) {
-	if u != (message.Usage{}) {
-		s.Usage, s.Owed = s.Usage.Add(u), s.Owed.Plus(policy.Charge{Usage: u})
-	}
+	s.Usage, s.Owed = s.Usage.Add(u), s.Owed.Plus(policy.Charge{Usage: u})
 }
 
 // rest is what a run has left when the calls of a reply are made, for the runs within them. It is taken once
