@@ -1,6 +1,7 @@
 package turns
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -278,8 +279,12 @@ func (r *Run) foresee(c *call) (text string, known bool) {
 	if st.Phase == machine.Running {
 		st = r.ended(st, c)
 	}
-	return r.answerIn(st, c), true
+	return cmp.Or(r.answerIn(st, c), notAgain), true
 }
+
+// notAgain is the answer to a call that the core would make again once those that are paused have ended.
+const notAgain = "No result: the call failed, and is not made again while another one of its reply is paused. " +
+	"Its effect may or may not have happened."
 
 // ended returns the state after the outcome of the call that is next, with nothing recorded. A call that is
 // paused has none.

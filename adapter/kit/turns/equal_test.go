@@ -130,6 +130,21 @@ func TestAPausedCallHasNotFailed(t *testing.T) {
 	}
 }
 
+// A call that is to be made again needs an answer before that if another one of its reply is paused.
+func TestACallThatIsToBeMadeAgainBesideAPausedOne(t *testing.T) {
+	run := asked(t, nil)
+	all := made(t, run, `{"n": 1}`, `{"n": 2}`)
+	for _, c := range all {
+		_, refused, _ := c.Refused()
+		require.False(t, refused)
+	}
+	all[1].Leave()
+	answer, err := all[0].End(t.Context(), does(t, all[0], "", tool.TryLater(errors.New("busy"), 0)))
+	require.NoError(t, err)
+	assert.Equal(t, turns.Answer{Text: "No result: the call failed, and is not made again while another one of its reply is paused. " +
+		"Its effect may or may not have happened."}, answer)
+}
+
 // The runtime finds tools by the names that the model wrote. A name that retake could read as another's is
 // unknown.
 func TestANameThatTheRuntimeDoesNotKnowIsUnknown(t *testing.T) {
