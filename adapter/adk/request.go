@@ -2,6 +2,7 @@ package adk
 
 import (
 	"cmp"
+	"math"
 
 	"google.golang.org/adk/v2/model"
 	"google.golang.org/genai"
@@ -19,6 +20,9 @@ func asking(req *model.LLMRequest, c machine.ModelCall) *model.LLMRequest {
 	asked.Config, asked.Model = &cfg, cmp.Or(c.Model, req.Model)
 	if c.Temperature != nil {
 		cfg.Temperature = new(float32(*c.Temperature))
+	}
+	if n := c.MaxOutputTokens; n > 0 && (cfg.MaxOutputTokens <= 0 || n < int64(cfg.MaxOutputTokens)) {
+		cfg.MaxOutputTokens = int32(min(n, math.MaxInt32))
 	}
 	if len(c.Stop) > 0 {
 		cfg.StopSequences = c.Stop

@@ -6,9 +6,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/adk/v2/agent"
+	"google.golang.org/adk/v2/agent/llmagent"
+	"google.golang.org/adk/v2/plugin"
+	adktool "google.golang.org/adk/v2/tool"
 	"google.golang.org/genai"
 
 	"github.com/retake-go/retake/adapter/adk"
+	"github.com/retake-go/retake/loop/machine"
 	retake "github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 )
@@ -37,6 +41,34 @@ func TestTheRequestHasWhatTheRunAsksFor(t *testing.T) {
 				assert.Equal(t, []string{"END"}, req.Config.StopSequences)
 			}
 		})
+	}
+}
+
+// What is left of a budget of tokens bounds the reply under way, unless the agent's own bound is lower.
+func TestABudgetBoundsTheReply(t *testing.T) {
+	set := policy.DefaultSet()
+	set.Spending.Run.OutputTokens = new(int64(100))
+	for _, c := range []struct {
+		known int64
+		own   int32
+		asked []int32
+		why   string
+	}{
+		{8192, 0, []int32{100, 93}, "a reply took 7"},
+		{8192, 95, []int32{95, 93}, "the agent's bound is lower at first"},
+		{0, 95, []int32{95, 95}, "how long replies can be is not known"},
+	} {
+		a, _, _ := newAdapter(t, adk.Config{Policy: &set, Models: map[string]machine.ModelInfo{"": {MaxOutputTokens: c.known}}})
+		m := newFake(calls(call("book_room", lisbon())), say("Booked."))
+		agentOf, err := llmagent.New(llmagent.Config{Name: "traveller", Model: a.Model(m), Tools: []adktool.Tool{bookRoom(t, nil)},
+			GenerateContentConfig: &genai.GenerateContentConfig{MaxOutputTokens: c.own}})
+		require.NoError(t, err)
+		p, err := a.Plugin()
+		require.NoError(t, err)
+		_, err = play(t.Context(), runnerOf(t, []*plugin.Plugin{p}, agentOf), agent.StreamingModeNone)
+		require.NoError(t, err)
+		require.Len(t, m.whole, 2)
+		assert.Equal(t, c.asked, []int32{m.whole[0].Config.MaxOutputTokens, m.whole[1].Config.MaxOutputTokens}, c.why)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/adapter/eino"
+	"github.com/retake-go/retake/loop/machine"
 	retake "github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 )
@@ -44,6 +45,27 @@ func TestTheRequestHasWhatTheRunAsksFor(t *testing.T) {
 				assert.Equal(t, []string{"END"}, o.Stop)
 			}
 		})
+	}
+}
+
+// What is left of a budget of tokens bounds the reply under way, where it is known how long replies can be.
+func TestABudgetBoundsTheReply(t *testing.T) {
+	set := policy.DefaultSet()
+	set.Spending.Run.OutputTokens = new(int64(100))
+	for known, want := range map[int64][]*int{8192: {new(100), new(95)}, 0: {nil, nil}} {
+		for _, way := range ways {
+			a, _ := newAdapter(t, eino.Config{Policy: &set, Models: map[string]machine.ModelInfo{"": {MaxOutputTokens: known}}})
+			m := newFake(calls(toolCall("c1", "book_room", goodArgs)), say("Booked."))
+			ctx, run, err := a.Start(t.Context(), nil)
+			require.NoError(t, err)
+			_, err = way.play(ctx, t, a, m, bookRoom(t, nil))
+			require.NoError(t, err)
+			_, err = run.End()
+			require.NoError(t, err)
+			asked := *m.options
+			require.Len(t, asked, 2)
+			assert.Equal(t, want, []*int{asked[0].MaxTokens, asked[1].MaxTokens}, way.name)
+		}
 	}
 }
 

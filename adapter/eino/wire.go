@@ -136,7 +136,11 @@ func (who *speaker) before(
 		run.spoke(0)
 		return nil, err
 	}
-	return append(slices.Clip(opts), options(run.of.Asked())...), nil
+	c := run.of.Asked()
+	if own := model.GetCommonOptions(nil, opts...).MaxTokens; own != nil && *own > 0 && c.MaxOutputTokens > int64(*own) {
+		c.MaxOutputTokens = 0 // the runtime's own bound is lower
+	}
+	return append(slices.Clip(opts), options(c)...), nil
 }
 
 // tools returns the tools of a model call.
@@ -155,6 +159,9 @@ func options(c machine.ModelCall) (opts []model.Option) {
 	}
 	if c.Model != "" {
 		opts = append(opts, model.WithModel(c.Model))
+	}
+	if c.MaxOutputTokens > 0 {
+		opts = append(opts, model.WithMaxTokens(int(c.MaxOutputTokens)))
 	}
 	if len(c.Stop) > 0 {
 		opts = append(opts, model.WithStop(c.Stop))

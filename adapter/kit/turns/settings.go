@@ -3,9 +3,11 @@ package turns
 import (
 	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/loop"
+	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/schema"
@@ -28,6 +30,10 @@ const (
 type Settings struct {
 	// Policy holds layers, budgets and the transport policy; nil means [policy.DefaultSet].
 	Policy *policy.Set
+	// Models is what is known of the models: of the runtime's own under "", and of those that the policy names.
+	// Prices and budgets of money need their names. A budget of tokens bounds the replies of a model only if
+	// its MaxOutputTokens is known, because a bound of its own may be lower.
+	Models map[string]machine.ModelInfo
 	// Seed is the seed of the jitter; empty means the session's id.
 	Seed string
 	// Output is the schema of a final answer; nil accepts any text.
@@ -62,10 +68,21 @@ func (s Settings) Validate() error {
 	return errors.Join(mode, held.Validate())
 }
 
+// models returns what is known of the models. A policy that bounds each reply bounds those of all.
+func (s Settings) models() map[string]machine.ModelInfo {
+	all := map[string]machine.ModelInfo{"": {}}
+	maps.Copy(all, s.Models)
+	for name, m := range all {
+		m.Unbounded = m.Unbounded || m.MaxOutputTokens <= 0 && (s.Policy == nil || s.Policy.Spending.MaxReply == nil)
+		all[name] = m
+	}
+	return all
+}
+
 // loop returns the core's config. [Run.Next] gets the tools of each model call.
 func (s Settings) loop() loop.Config {
 	return loop.Config{
-		Policy: s.Policy, Seed: s.Seed, Output: s.Output, Feedback: s.Feedback,
+		Policy: s.Policy, Models: s.models(), Seed: s.Seed, Output: s.Output, Feedback: s.Feedback,
 		Limits: s.Limits, ToolChoice: s.ToolChoice, Stop: s.Stop,
 	}
 }
