@@ -9,13 +9,14 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
 	"github.com/retake-go/retake/internal/canon"
+	"github.com/retake-go/retake/internal/prompt"
 	"github.com/retake-go/retake/message"
 )
 
 // answerInvalid answers the invalid calls of a reply: each with its own issues and the decision on its tool.
 func (s *step) answerInvalid(decided map[string]*Decision) {
 	b := s.Batch
-	var items []feedback.Item
+	var items []prompt.Item
 	for n, c := range b.Calls {
 		if c.Status == callInvalid {
 			again := slices.ContainsFunc(b.Calls[:n], func(o *BatchCall) bool {
@@ -25,7 +26,7 @@ func (s *step) answerInvalid(decided map[string]*Decision) {
 			if fb != nil {
 				fb = new(fb.About(fault.SortIssues(c.Issues)))
 			}
-			items = append(items, feedback.Item{Again: again, Feedback: fb})
+			items = append(items, prompt.Item{Again: again, Feedback: fb})
 		}
 	}
 	var texts []string
@@ -160,7 +161,7 @@ func quoted(result string) string {
 
 // correct returns the text for a failed call or answer.
 func (s *step) correct(d *Decision, lim feedback.Limits) string {
-	texts, _ := s.renderFeedback(lim, feedback.Item{Feedback: d.Feedback})
+	texts, _ := s.renderFeedback(lim, prompt.Item{Feedback: d.Feedback})
 	return texts[0]
 }
 
@@ -170,7 +171,7 @@ func (s *step) sibling(c *BatchCall, f *fault.Failure, detail string) string {
 	if open := s.find(c.Tool); open != nil {
 		a = *open
 	}
-	var item feedback.Item
+	var item prompt.Item
 	if p := s.policyOf(c.Tool); p.EmitFeedback {
 		in := s.input(&a, f, detail)
 		in.Prev = nil // that is of the same attempt
@@ -185,12 +186,12 @@ func (s *step) sibling(c *BatchCall, f *fault.Failure, detail string) string {
 }
 
 // renderFeedback returns feedback as texts, and what they use of the limits.
-func (s *step) renderFeedback(lim feedback.Limits, items ...feedback.Item) ([]string, feedback.Limits) {
+func (s *step) renderFeedback(lim feedback.Limits, items ...prompt.Item) ([]string, feedback.Limits) {
 	var wording func(feedback.RetryFeedback, feedback.Limits) (string, error)
 	if own := s.compiled.feedback; own != nil {
 		wording = own.Words
 	}
-	texts, used, err := feedback.RenderAll(items, lim, wording)
+	texts, used, err := prompt.RenderAll(items, lim, wording)
 	if err != nil {
 		s.warn(fmt.Sprintf("feedback: %v; the default words were used", err))
 	}

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/retake-go/retake/fault"
-	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/internal/prompt"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 )
@@ -186,7 +186,7 @@ func (s *step) fallBack(p *Plan) error {
 		}
 		s.say(message.Message{Role: message.User, Text: p.Prompt})
 	} else if last, ok := s.transcript.Last(); ok && last.Role == message.Assistant && s.Batch == nil {
-		s.say(message.Message{Role: message.User, Text: feedback.Withheld})
+		s.say(message.Message{Role: message.User, Text: prompt.Withheld})
 	}
 	s.wait(fault.Correction, p.Delay, policy.ReasonPlanner)
 	s.wait(fault.Transport, p.Delay, policy.ReasonPlanner)

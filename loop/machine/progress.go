@@ -8,6 +8,7 @@ import (
 
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/internal/prompt"
 	"github.com/retake-go/retake/internal/seq"
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/message"
@@ -349,7 +350,7 @@ func (s *step) nudge(c *Cycle, stop int) {
 }
 
 func (s *step) nudgeOf(fb *feedback.RetryFeedback) message.Message {
-	texts, _ := s.renderFeedback(s.Config.Limits, feedback.Item{Feedback: fb})
+	texts, _ := s.renderFeedback(s.Config.Limits, prompt.Item{Feedback: fb})
 	return message.Message{Role: message.User, Text: texts[0]}
 }
 

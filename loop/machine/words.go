@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/retake-go/retake/feedback"
+	"github.com/retake-go/retake/internal/prompt"
 )
 
 // This file has what the model is told about a call beside its result. The feedback on its arguments is made
@@ -86,7 +87,7 @@ func ranWords(tool string, end *ToolEnd, told string) string {
 			feedback.InMarks(string(end.Result), maxReturned),
 			len(end.Result))
 	}
-	if told == feedback.Withheld || told == feedback.NoRoom {
+	if told == prompt.Withheld || told == prompt.NoRoom {
 		told = notKept
 	}
 	return "The tool " + feedback.Name(tool) + " has run. Its result: " + result + "\n" + told

@@ -1,9 +1,11 @@
-package feedback
+package prompt
+
+import "github.com/retake-go/retake/feedback"
 
 // Item is the feedback on one of several calls of a reply.
 type Item struct {
 	// Feedback is what is wrong with the call; nil if the policy emits none.
-	Feedback *RetryFeedback
+	Feedback *feedback.RetryFeedback
 	// Again reports that an item before it is about the same tool.
 	Again bool
 }
@@ -26,11 +28,11 @@ const (
 // much of the limits they use together. If not all fit, calls of different tools come first: as many as have
 // a fair room share the limits equally, and the others are told [NoRoom]. A single item may use all.
 //
-// words renders the texts. Nil means [Render], which also replaces words where it fails; err is its first
+// words renders the texts. Nil means [feedback.Render], which also replaces words where it fails; err is its first
 // error. lim may be what is left of limits, and even below 0. RenderAll is safe for concurrent use if words
 // is.
-func RenderAll(items []Item, lim Limits, words func(RetryFeedback, Limits) (string, error)) (
-	texts []string, used Limits, err error,
+func RenderAll(items []Item, lim feedback.Limits, words func(feedback.RetryFeedback, feedback.Limits) (string, error)) (
+	texts []string, used feedback.Limits, err error,
 ) {
 	s := sharing{items: items, lim: lim, wording: words}
 	if !s.whole() {
@@ -42,10 +44,10 @@ func RenderAll(items []Item, lim Limits, words func(RetryFeedback, Limits) (stri
 // sharing renders items within limits.
 type sharing struct {
 	items   []Item
-	lim     Limits
-	wording func(RetryFeedback, Limits) (string, error)
+	lim     feedback.Limits
+	wording func(feedback.RetryFeedback, feedback.Limits) (string, error)
 	texts   []string
-	used    Limits
+	used    feedback.Limits
 	err     error
 }
 
@@ -63,12 +65,12 @@ func (s *sharing) whole() bool {
 
 // parts renders the first items within equal parts of the limits. The others get [NoRoom].
 func (s *sharing) parts() {
-	s.used = Limits{}
+	s.used = feedback.Limits{}
 	told := max(1, min(len(s.items), s.lim.MaxIssues, s.lim.MaxBytes/fairBytes))
-	part := Limits{MaxIssues: s.lim.MaxIssues / told, MaxBytes: s.lim.MaxBytes / told}
+	part := feedback.Limits{MaxIssues: s.lim.MaxIssues / told, MaxBytes: s.lim.MaxBytes / told}
 	for at, n := range s.order() {
 		if at >= told {
-			part = Limits{}
+			part = feedback.Limits{}
 		}
 		s.render(n, part)
 	}
@@ -87,7 +89,7 @@ func (s *sharing) order() (order []int) {
 }
 
 // render renders an item within limits, and counts what it uses.
-func (s *sharing) render(n int, lim Limits) {
+func (s *sharing) render(n int, lim feedback.Limits) {
 	item := &s.items[n]
 	switch {
 	case item.Feedback == nil:
@@ -103,10 +105,10 @@ func (s *sharing) render(n int, lim Limits) {
 	}
 }
 
-// text returns feedback in the words of the user, or else in those of [Render].
-func (s *sharing) text(f RetryFeedback, lim Limits) string {
+// text returns feedback in the words of the user, or else in those of [feedback.Render].
+func (s *sharing) text(f feedback.RetryFeedback, lim feedback.Limits) string {
 	if s.wording == nil {
-		return Render(f, lim)
+		return feedback.Render(f, lim)
 	}
 	text, err := s.wording(f, lim)
 	if err == nil {
@@ -115,5 +117,5 @@ func (s *sharing) text(f RetryFeedback, lim Limits) string {
 	if s.err == nil {
 		s.err = err
 	}
-	return Render(f, lim)
+	return feedback.Render(f, lim)
 }
