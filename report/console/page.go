@@ -11,6 +11,7 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/journal/inbox"
 	"github.com/retake-go/retake/report"
+	"github.com/retake-go/retake/report/internal/served"
 )
 
 // session writes the page of a session.
@@ -32,7 +33,7 @@ func (c *Console) session(w http.ResponseWriter, r *http.Request) {
 	}
 	defer in.Close()
 	named := url.Values{"id": {id}, "store": {store}}.Encode()
-	page := report.Page{Home: "./", Inbox: "inbox", Scrub: !c.settings.ShowSecrets, Secrets: secrets,
+	page := served.Page{Home: "./", Inbox: "inbox", Scrub: !c.settings.ShowSecrets, Secrets: secrets,
 		Part: partOf(s), Only: r.URL.Query().Get("part"), Scheme: schemeOf(r)}
 	if page.Only == "" {
 		page.Live, page.State, page.Says = "events?"+named, s.Word(), s.Why
@@ -48,9 +49,10 @@ func (c *Console) session(w http.ResponseWriter, r *http.Request) {
 		}
 		page.Say, page.By, page.Waiting = c.sayAt(s), whoAsks(r), c.waiting(r.Context(), said, id)
 	}
-	w.Header().Set("Content-Security-Policy", page.Policy()+"; frame-ancestors 'none'")
+	policy, html := report.Served(page)
+	w.Header().Set("Content-Security-Policy", policy+"; frame-ancestors 'none'")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_ = page.HTML(w, in) // the page itself says what is wrong with the journal
+	_ = html(w, in) // the page itself says what is wrong with the journal
 }
 
 // peek opens the journal of a session, and returns what its page leaves out of the arguments of tools.
@@ -73,14 +75,14 @@ func (c *Console) peek(ctx context.Context, s *watched) (in io.ReadCloser, secre
 const maxNested = 2 << 20
 
 // children finds the sessions of agents in a store, for one page.
-func (c *Console) children(ctx context.Context, store int) report.Children {
+func (c *Console) children(ctx context.Context, store int) served.Children {
 	left := int64(maxNested)
-	return func(id string) (report.Child, bool) {
+	return func(id string) (served.Child, bool) {
 		s := c.watch.of(key{store, id})
 		if s == nil || s.outer == "" {
-			return report.Child{}, false
+			return served.Child{}, false
 		}
-		child := report.Child{Link: s.Link, State: s.Word(), Says: s.Why, Part: partOf(s)}
+		child := served.Child{Link: s.Link, State: s.Word(), Says: s.Why, Part: partOf(s)}
 		child.Open = func() (io.ReadCloser, map[string][]string, error) {
 			if s.stat.Bytes > left {
 				return nil, nil, errLong

@@ -1,0 +1,62 @@
+// Package served has what a page says in a server beside what the journal says: package console fills it in,
+// and package report shows it.
+package served
+
+import (
+	"io"
+	"time"
+)
+
+// Page is a page of HTML within a server that shows other pages, too. The zero value stands alone.
+type Page struct {
+	// Home is the address of the page of all sessions, and Inbox that of all questions; empty for none.
+	Home, Inbox string
+	// Live is the address of a stream of server-sent events. At each event "change" the page takes up what is
+	// new. Empty for a page that stays as it is.
+	Live string
+	// Part is the address at which a part of the page is shown alone, but for the id at its end. A page of
+	// many turns then has the texts of failures and of the last ones, and fetches others when they are
+	// opened. Empty for a page that has all. Only is the id of the part that is shown alone; empty for all.
+	Part, Only string
+	// Raw is the address at which the lines of the journal are shown as they are, but for the number of the
+	// first at its end; empty for none.
+	Raw string
+	// Last is when the latest event happened, and Now the time as of which the page is shown; zero if that is
+	// not said.
+	Last, Now time.Time
+	// Scheme is "light" or "dark"; empty for what the browser prefers.
+	Scheme string
+	// Scrub leaves out what has the form of a key or a password.
+	Scrub bool
+	// Secrets are the places of values in the arguments of tools, by tool, that are left out, as
+	// schema.Schema.Secrets gives them. Other texts may repeat such a value.
+	Secrets map[string][]string
+	// State is how the session is, in a word such as "waiting", and Says what goes on in it, in one sentence.
+	// Answer is the address where its questions are answered; empty if it asks none.
+	State, Says, Answer string
+	// Say is the address to which a form posts a message for the run: its text, by, stop and reset. Empty for
+	// none. By is the name that the form begins with, and Waiting are messages that the run has not taken
+	// yet.
+	Say, By string
+	Waiting []string
+	// Children finds the sessions of agents that are tools, which are shown with their calls; may be nil.
+	Children Children
+	// Around are the sessions in whose calls this one was made, the outermost first.
+	Around []Crumb
+}
+
+// Crumb is a session, and the address of its page.
+type Crumb struct{ Session, Link string }
+
+// Child is the session of an agent that is a tool, as a page shows it with the call.
+type Child struct {
+	// Link is the address of its page, State how it is, in a word, and Says what goes on in it, in one
+	// sentence. Part is the address at which parts of its page are shown alone, as [Page.Part] is.
+	Link, State, Says, Part string
+	// Open opens its journal, to show what it did, and says what is left out of it, as [Page.Secrets] does.
+	Open func() (in io.ReadCloser, secrets map[string][]string, err error)
+}
+
+// Children finds the session of a call by its id; false if the call has none. A Link says that the session was
+// made in the call. Without one its journal must say so, or it is not shown.
+type Children func(session string) (Child, bool)
