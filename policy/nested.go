@@ -1,31 +1,22 @@
 package policy
 
-// Rest is what a run has left, for a run within a call of one of its tools.
-type Rest struct {
-	// Set is the policy of the run, and Spent what it has spent. Spent.Actions has the tool's action alone.
-	Set   *Set
-	Spent Spent
-	// Failed is the number of failed attempts in the run.
-	Failed int
-	// Sharers is the number of calls that divide the rest: those of the reply to run. At least 1.
-	Sharers int64
-}
-
-// Within returns the policy for a run within another: spending and the budget of failed attempts are bounded
-// by its share of what the outer run has left. If s has no prices, it has those of the outer run. The result
-// shares memory with s and must not be changed.
-func (s Set) Within(rest *Rest) Set {
-	left := rest.Set.Spending.left(&rest.Spent, rest.Sharers)
+// Within returns the policy for a run within a call of another one, whose policy is outer: spending and the
+// budget of failed attempts are bounded by its share of what the outer run has left. spent is what that run has
+// spent, with the action of the call alone, failed how many attempts failed in it, and sharers, at least 1, how
+// many calls divide the rest. If s has no prices, it has those of the outer run. The result shares memory with
+// s and must not be changed.
+func (s Set) Within(outer *Set, spent Spent, failed int, sharers int64) Set {
+	left := outer.Spending.left(&spent, sharers)
 	for n := range limits {
 		most := limits[n].most(&s.Spending.Run)
 		*most = least(*most, *limits[n].most(&left))
 	}
-	s.Spending.MaxNextCost = least(s.Spending.MaxNextCost, rest.Set.Spending.MaxNextCost)
+	s.Spending.MaxNextCost = least(s.Spending.MaxNextCost, outer.Spending.MaxNextCost)
 	if len(s.Prices) == 0 {
-		s.Prices = rest.Set.Prices
+		s.Prices = outer.Prices
 	}
-	if most := rest.Set.Budgets.Run; most != Unlimited {
-		share := max(most-rest.Failed, 0) / int(rest.Sharers)
+	if most := outer.Budgets.Run; most != Unlimited {
+		share := max(most-failed, 0) / int(sharers)
 		if s.Budgets.Run == Unlimited || share < s.Budgets.Run {
 			s.Budgets.Run = share
 		}

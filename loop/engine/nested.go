@@ -28,14 +28,13 @@ func (o *Outer) Depths(own int) (depth, deepest int) {
 }
 
 // Bound returns the policy of the inner run: its own, nil for [policy.DefaultSet], bounded by an even share
-// of what the outer run had left when the reply came: see [machine.State.Rest].
+// of what the outer run had left when the reply came: see [machine.State.Bound].
 func (o *Outer) Bound(own *policy.Set) policy.Set {
 	set := policy.DefaultSet()
 	if own != nil {
 		set = *own
 	}
-	rest := o.State.Rest(o.Run.Index)
-	return set.Within(&rest)
+	return o.State.Bound(o.Run.Index, set)
 }
 
 // Deadline returns the earliest of the inner run's own deadline, zero for none, that of the outer run, and

@@ -57,14 +57,6 @@ func (g *Given) Since() time.Time {
 // Given returns the answers to earlier questions of the run. The slice is read-only.
 func (st State) Given() []Given { return st.given.From(0) }
 
-// Gave reports whether the run has taken this answer: the same ruling on the same question, by the same
-// person, given at the same time.
-func (st State) Gave(r *Response) bool {
-	return slices.ContainsFunc(st.Given(), func(g Given) bool {
-		return g.Question == r.Question && g.Since().Equal(r.At) && g.By == r.By && g.Verdict == r.Verdict
-	})
-}
-
 // responded takes a person's answer.
 func (s *step) responded() error {
 	r := s.ev.Response

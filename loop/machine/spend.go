@@ -411,23 +411,21 @@ func (s *step) keepRest() {
 	b.Rest = &r
 }
 
-// Rest returns what the run has left for a run within a call of the batch: what was left when the calls of
-// the reply were made, or when a plan or a person's answer made the budgets begin anew. The calls to run
-// divide it. It stays the same until the batch ends, also after a crash.
-func (st *State) Rest(call int) policy.Rest {
-	left := policy.Rest{Set: st.Policy, Sharers: 1}
+// Bound returns the policy for a run within a call of the batch: its own, bounded by a share of what this run
+// had left when the calls of the reply were made, or when a plan or a person's answer made the budgets begin
+// anew. The calls to run divide it. It stays the same until the batch ends, also after a crash.
+func (st *State) Bound(call int, own policy.Set) policy.Set {
 	r := st.Batch.Rest
 	if r == nil {
-		return left
+		r = &rest{Sharers: 1}
 	}
-	if left.Sharers, left.Failed = r.Sharers, r.Failed; r.Spent == nil {
-		return left
+	var spent policy.Spent
+	if r.Spent != nil {
+		spent.Run, spent.Session = r.Spent.Run, r.Spent.Session
+		all, at := r.Spent.Actions, slices.Index(st.Batch.tools(), st.Batch.Calls[call].Tool)
+		if at < len(all) {
+			spent.Actions = all[at : at+1]
+		}
 	}
-	all := r.Spent.Actions
-	left.Spent = policy.Spent{Run: r.Spent.Run, Session: r.Spent.Session}
-	at := slices.Index(st.Batch.tools(), st.Batch.Calls[call].Tool)
-	if at < len(all) {
-		left.Spent.Actions = all[at : at+1 : at+1]
-	}
-	return left
+	return own.Within(st.Policy, spent, r.Failed, r.Sharers)
 }
