@@ -3,12 +3,14 @@ package schema
 import (
 	"cmp"
 	"encoding"
+	stdjson "encoding/json"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/retake-go/retake/fault"
@@ -200,13 +202,50 @@ func (v value) rounds(bits int) bool {
 	return !d.isExact(exact)
 }
 
-// decode lets a type read a value by itself. A text goes straight to the type's method, to which the library
-// would come in the end.
-func (v value) decode(c class, into any) error {
-	if own, is := into.(encoding.TextUnmarshaler); is && c == classText && v.kind == kindString {
-		return own.UnmarshalText([]byte(v.text()))
+// decode lets a type read a value by itself. For common types it calls at once what the library would call in
+// the end.
+func (f *collector) decode(v value, c class, into any) error {
+	switch own := into.(type) {
+	case *any:
+		*own = f.plain(v)
+		return nil
+	case *stdjson.RawMessage:
+		*own = v.canonical()
+		return nil
+	case *jsontext.Value:
+		*own = v.canonical()
+		return nil
+	case encoding.TextUnmarshaler:
+		if c == classText && v.kind == kindString {
+			return own.UnmarshalText([]byte(v.text()))
+		}
 	}
 	return json.Unmarshal(v.canonical(), into, decodeOptions)
+}
+
+// plain is a value as the library makes it where any value may stand.
+func (f *collector) plain(v value) any {
+	switch v.kind {
+	case kindNull:
+		return nil
+	case kindBoolean:
+		return v.text() == "true"
+	case kindString:
+		return f.own(v.text())
+	case kindArray:
+		items := make([]any, 0, v.count)
+		for item := range v.children {
+			items = append(items, f.plain(item))
+		}
+		return items
+	case kindObject:
+		members := make(map[string]any, v.count)
+		for m := range v.children {
+			members[f.own(m.name())] = f.plain(m)
+		}
+		return members
+	}
+	return f.near(v)
 }
 
 // read stores a value that has no parts, and checks the rules that compare the members of a struct; false
@@ -214,7 +253,7 @@ func (v value) decode(c class, into any) error {
 func (f *collector) read(v value, at *spot, to reflect.Value) bool {
 	switch at.class {
 	case classBytes, classText, classOpaque, classAny:
-		if v.decode(at.class, to.Addr().Interface()) != nil {
+		if f.decode(v, at.class, to.Addr().Interface()) != nil {
 			to.SetZero()
 			return f.decline(v, "format", at.decoderPhrase())
 		}
@@ -244,7 +283,7 @@ func (f *collector) open(v value, at *spot, to reflect.Value) *variable {
 		f.variables = append(f.variables, new(variable))
 	}
 	in := f.variables[v.depth]
-	if at.class == classMap {
+	if at.class == classMap && in.spot != at {
 		in.key, in.elem = reflect.New(at.typ.Key()).Elem(), reflect.New(at.typ.Elem()).Elem()
 	}
 	switch in.spot, in.to, in.up = at, to, f.to; {
@@ -274,7 +313,7 @@ func (e *evaluation) own(text string) string {
 
 func (f *collector) readFloat(v value, at *spot, to reflect.Value) bool {
 	if to.Kind() == reflect.Float64 {
-		to.SetFloat(v.near())
+		to.SetFloat(f.near(v))
 		return true
 	}
 	n, err := strconv.ParseFloat(v.text(), 32)

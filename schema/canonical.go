@@ -30,7 +30,8 @@ func (v value) appendTo(to []byte) []byte {
 
 // appendMembers appends an object, whose members are in the order of their names.
 func (v value) appendMembers(to []byte) []byte {
-	members := make([]value, 0, v.count)
+	var few [16]value
+	members := few[:0]
 	for m := v.first(); m.isThere(); m = m.sibling() {
 		members = append(members, m)
 	}

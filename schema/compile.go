@@ -72,6 +72,9 @@ func (s *Schema) link(c *jsonschema.Compiler, compiled *jsonschema.Schema, tree 
 	tries := maxTries
 	for _, n := range l.order {
 		n.same = sameOf(n)
+		if n.raw["$ref"] != nil && !l.dynamic {
+			n.meant = n.refersTo()
+		}
 		n.anyTag, n.oneTag = tagOf(n.any, &tries), tagOf(n.one, &tries)
 	}
 	for _, n := range l.order {

@@ -71,6 +71,9 @@ func (e *evaluation) judge(n *node, v value, s *scope, to *variable) (fits bool,
 	if e.nested == maxNested {
 		e.left = 0
 	}
+	if n.meant != nil {
+		n = n.meant
+	}
 	switch e.nested++; {
 	case !e.spend(1):
 		e.refuse(n, v, fault.RuleWork)
@@ -287,8 +290,8 @@ func (f *collector) alternatives(rule string, list []*node, tag *tag) {
 		f.ofOne(rule, list, only)
 		return
 	}
-	from, fitting, weighs := len(f.failures), 0, f.weighs(0)
-	var ends []int // of the failures of each
+	var few [16]int
+	from, fitting, weighs, ends := len(f.failures), 0, f.weighs(0), few[:0] // ends of the failures of each
 	for _, b := range list {
 		if f.ask(b) {
 			fitting++

@@ -190,7 +190,7 @@ func (f *collector) str() {
 func (f *collector) number() {
 	n, text := f.n, f.v.text()
 	for i := range n.bounds {
-		if b := &n.bounds[i]; b.refuses[b.compare(text, f.v.near())+1] {
+		if b := &n.bounds[i]; b.refuses[b.compare(text, f.near(f.v))+1] {
 			f.fail(b.rule)
 		}
 	}
@@ -236,10 +236,13 @@ func (k key) compare(o key) int {
 	return strings.Compare(k.text, o.text)
 }
 
-// keys are different keys in order: half the memory of a set.
+// keys are different keys in order: half the memory of a set, and small ones are searched in less time.
 type keys []key
 
 func (k keys) has(one key) bool {
+	if len(k) < 8 {
+		return slices.Contains(k, one)
+	}
 	_, found := slices.BinarySearchFunc(k, one, key.compare)
 	return found
 }

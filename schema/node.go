@@ -31,6 +31,7 @@ type node struct {
 	listed        kind   // their kinds
 	ref, not      *node
 	same          []*node // the subschemas for the same value
+	meant         *node   // what it refers to, where it says no more than that; else nil
 
 	textSize, listSize, objectSize size
 
@@ -65,6 +66,7 @@ type node struct {
 	up       *node          // the schema that has this one as a branch or as its unevaluated… keyword
 	under    string         // the keyword it is the value of
 	expected sync.Map       // phrases, by rule or by missing member
+	orOthers sync.Map       // as an alternative, the joined failures, by wrongBy
 	home     *resource
 }
 
@@ -275,6 +277,17 @@ func sameOf(n *node) []*node {
 		list = append(list, need.schema)
 	}
 	return slices.DeleteFunc(list, func(n *node) bool { return n == nil })
+}
+
+// refersTo is the schema that a reference leads to, if nothing demands anything beside it; else nil.
+func (n *node) refersTo() *node {
+	isIdle := func(keyword string) bool { return slices.Contains([]string{"$ref", "title", "description"}, keyword) }
+	for keyword := range n.raw {
+		if !isIdle(keyword) {
+			return nil
+		}
+	}
+	return n.ref
 }
 
 // source finds a schema as it is written in the document, and its resource: the nearest schema around it that

@@ -84,6 +84,9 @@ func (d decimal) isWhole() bool {
 	return digits == "" || len(d.whole)+d.exponent >= len(digits)
 }
 
+// isPlain reports whether a number is a whole one of few digits, written as those digits alone.
+func isPlain(text string) bool { return len(text) <= maxExactDigits && isDigits(text) }
+
 // isDigits reports whether a number is a whole one, written as its digits alone.
 func isDigits(text string) bool {
 	digits := strings.TrimPrefix(text, "-")
@@ -91,7 +94,12 @@ func isDigits(text string) bool {
 }
 
 // plainNumber writes a number in one form: equal numbers get equal texts.
-func plainNumber(text string) string { return string(canon.Decimals([]byte(text))) }
+func plainNumber(text string) string {
+	if isPlain(text) {
+		return text
+	}
+	return string(canon.Decimals([]byte(text)))
+}
 
 // wholeNumber writes a whole number as digits alone.
 func wholeNumber(text string) string {
@@ -137,10 +145,20 @@ func (b bound) withNear() bound {
 	return b
 }
 
-// near is the double that is nearest to a number.
-func (v value) near() float64 {
-	n, _ := strconv.ParseFloat(v.text(), 64) // cannot fail: it was read
-	return n
+// near returns the double that is nearest to a number. It keeps the latest one, because a number is stored
+// right after it was checked.
+func (t *tree) near(v value) float64 {
+	if t.nearTo == v.datum {
+		return t.nearest
+	}
+	t.nearTo = v.datum
+	if text := v.text(); isPlain(text) {
+		n, _ := strconv.ParseInt(text, 10, 64) // cannot fail: it was read
+		t.nearest = float64(n)
+	} else {
+		t.nearest, _ = strconv.ParseFloat(text, 64) // likewise
+	}
+	return t.nearest
 }
 
 // compare is -1 if a JSON number is below the bound, 0 if it is equal, 1 if it is above. n is the double that

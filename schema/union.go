@@ -101,9 +101,15 @@ func (f *collector) ofOne(rule string, list []*node, only *node) {
 	}
 }
 
-// orOthers joins what is wrong by the one alternative that is for the value with what the others want.
+// orOthers joins what is wrong by the one alternative that is for the value with what the others want. Where
+// only the keyword counts, it is made once.
 func (f *collector) orOthers(rule string, list []*node, only *node, own failure) failure {
 	f.spend(len(list))
+	at, key := cmp.Or(only, list[0]), wrongBy{own.at, own.rule, f.v.kind}
+	isPlain := own.said == "" && own.joined == nil && own.rule != "unevaluatedProperties" // which tells the name
+	if known, isKnown := at.orOthers.Load(key); isKnown && isPlain {
+		return *known.(*failure)
+	}
 	all := make([]failure, 0, len(list))
 	for _, n := range list {
 		if n != only {
@@ -112,7 +118,19 @@ func (f *collector) orOthers(rule string, list []*node, only *node, own failure)
 			all = append(all, own)
 		}
 	}
-	return joined(rule, all)
+	one := joined(rule, all)
+	if isPlain {
+		one.said, one.joined, one.value = one.expected(), all[:0:0], value{}
+		at.orOthers.Store(key, &one)
+	}
+	return one
+}
+
+// wrongBy is a keyword that a value of a kind fails.
+type wrongBy struct {
+	*node
+	rule string
+	kind kind
 }
 
 // noneOf says no more than that a value fits none of so many alternatives.

@@ -40,6 +40,8 @@ type tree struct {
 	values  []datum          // in the order of their first bytes
 	said    map[int32]string // what strings and names with escapes say, by where they begin
 	isWhole bool             // the document is strict JSON within the limits, and all of it is here
+	nearest float64          // the double that is nearest to a number
+	nearTo  *datum           // that number
 }
 
 // datum is a value as its tree keeps it. It has no pointers, which the garbage collector would follow.
