@@ -77,7 +77,6 @@ func (r *run) next(ctx context.Context, req *model.LLMRequest) error {
 		return err
 	}
 	req.Contents = answered(req.Contents)
-	req.Contents = answered(req.Contents)
 	turns.Declare(all, r.cfg.ReadOnly, r.cfg.Idempotent)
 	tools, err := r.offered.Set(all)
 	if err != nil {
