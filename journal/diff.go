@@ -55,8 +55,8 @@ type Diffing struct {
 }
 
 // Diff compares two recorded journals: the headers of their runs, and their steps up to the first that
-// differs. It does not compare observed times and notes, and the ids of two sessions only in their headers. An
-// error names the journal that cannot be read.
+// differs. It does not compare observed times and notes, and the ids of two sessions only in their headers.
+// An error names the journal that cannot be read.
 func Diff(a, b io.Reader, o Diffing) (Divergence, error) {
 	var found Divergence
 	x := reading{Diffing: o, steps: steps{r: NewReader(a)}, name: "first"}

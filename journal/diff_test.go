@@ -37,7 +37,8 @@ func TestRunsOfTheSameScriptDoNotDiffer(t *testing.T) {
 	assert.True(t, diff(t, kept(t, "corrected"), later).Same(), "times that were observed are not compared")
 }
 
-// Two sessions that did the same differ by their ids, which follow into feedback and keys: the headers say it.
+// Two sessions that did the same differ by their ids, which follow into feedback and keys: the headers say
+// it.
 func TestTwoSessionsDifferByTheirIDsOnce(t *testing.T) {
 	record := func(id string) []byte {
 		store := &looptest.Store{}

@@ -47,8 +47,8 @@ type Fold struct {
 	before *Fold
 	// since is when the last run began.
 	since time.Time
-	// answered are the calls about which people answered last, and untaken what was said of what the inbox had
-	// and the run did not take.
+	// answered are the calls about which people answered last, and untaken what was said of what the inbox
+	// had and the run did not take.
 	answered []answeredCall
 	untaken  seq.Log[string]
 	last     *machine.Event

@@ -146,7 +146,8 @@ func TestThereIsSomethingToAnswer(t *testing.T) {
 	assert.Len(t, model.Requests(), 1)
 }
 
-// A server gives the sessions of its store to a pool when it starts. Those that have ended are not asked again.
+// A server gives the sessions of its store to a pool when it starts. Those that have ended are not asked
+// again.
 func TestAnInputWithoutAPromptTellsTheEndAgain(t *testing.T) {
 	store := &looptest.Store{}
 	j, err := journal.Open(t.Context(), store, "order-42", journal.Settings{})

@@ -187,8 +187,8 @@ func (p *process) answered(answer machine.Response) error {
 	return err
 }
 
-// lostEvery is how often a run that waits for people looks whether another process has its journal, as after a
-// lease that has ended. It is time of the machine, as that of leases.
+// lostEvery is how often a run that waits for people looks whether another process has its journal, as after
+// a lease that has ended. It is time of the machine, as that of leases.
 const lostEvery = 10 * time.Second
 
 // pausePeople waits for an answer, by the clock until the first deadline. If the context ends,

@@ -36,10 +36,10 @@ var ErrPoolClosed = errors.New("loop: the pool is closed")
 // Pool runs many sessions that mostly wait. A waiting session is only its state and an entry in a heap of
 // deadlines: it has no goroutine and no timer. While it waits for a person, or for a second or more, its
 // journal rests ([journal.Rester]): it has no open file, and another process may take the session over; the
-// run then ends with [journal.ErrConflict], when it wakes or when a drive of the pool notices. From the end of
-// a run to the next of its session nobody holds the journal, whatever the store ([journal.Journal.Release]).
-// A limited number of workers calls models and tools. Each run decides and records the same as with
-// [Loop.Run].
+// run then ends with [journal.ErrConflict], when it wakes or when a drive of the pool notices. From the end
+// of a run to the next of its session nobody holds the journal, whatever the store
+// ([journal.Journal.Release]). A limited number of workers calls models and tools. Each run decides and
+// records the same as with [Loop.Run].
 //
 // The runs share a limiter: that of [WithLimiter] or, without this option, one that lets all calls pass until
 // a retry is refused or finds the provider down, or a response tells a limit. It ends runs whose provider is
@@ -90,9 +90,9 @@ func NewPool(cfg PoolConfig) (*Pool, error) {
 // continues, as with [Loop.Resume]. If the journal's last run has ended and was the same request, nothing is
 // done again, and its recorded end is reported. Requests are the same if their [Input].RequestID is or, if
 // neither has one, if history and prompt are; the zero Input is the last request, whatever it was. If a
-// redacted journal cannot tell, the error is [journal.ErrRedacted]. An unfinished run of another request is an
-// error of [journal.ErrConflict]. The session belongs to the pool until the run's end is reported. Other errors
-// are those of Run and Resume before the first model call, and [ErrPoolClosed].
+// redacted journal cannot tell, the error is [journal.ErrRedacted]. An unfinished run of another request is
+// an error of [journal.ErrConflict]. The session belongs to the pool until the run's end is reported. Other
+// errors are those of Run and Resume before the first model call, and [ErrPoolClosed].
 func (p *Pool) Add(s *session.Session, in Input) (_ *PoolRun, err error) {
 	if p.cfg.Done == nil {
 		return nil, errUntold

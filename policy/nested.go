@@ -1,10 +1,10 @@
 package policy
 
 // Within returns the policy for a run within a call of another one, whose policy is outer: spending and the
-// budget of failed attempts are bounded by its share of what the outer run has left. spent is what that run has
-// spent, with the action of the call alone, failed how many attempts failed in it, and sharers, at least 1, how
-// many calls divide the rest. If s has no prices, it has those of the outer run. The result shares memory with
-// s and must not be changed.
+// budget of failed attempts are bounded by its share of what the outer run has left. spent is what that run
+// has spent, with the action of the call alone, failed how many attempts failed in it, and sharers, at least
+// 1, how many calls divide the rest. If s has no prices, it has those of the outer run. The result shares
+// memory with s and must not be changed.
 func (s Set) Within(outer *Set, spent Spent, failed int, sharers int64) Set {
 	left := outer.Spending.left(&spent, sharers)
 	for n := range limits {

@@ -2,8 +2,8 @@ package reducer
 
 import "iter"
 
-// source has the values of a [View] by index, the oldest at 0. Only [View.At] may ask for an index outside 0 to
-// Len()-1.
+// source has the values of a [View] by index, the oldest at 0. Only [View.At] may ask for an index outside 0
+// to Len()-1.
 type source[T any] interface {
 	Len() int
 	At(i int) T
@@ -15,8 +15,8 @@ type View[T any] struct {
 	source source[T]
 }
 
-// NewView returns a view of what has values by index, the oldest at 0, and does not change while the view is in
-// use. Nil is empty.
+// NewView returns a view of what has values by index, the oldest at 0, and does not change while the view is
+// in use. Nil is empty.
 func NewView[T any](from source[T]) View[T] { return View[T]{source: from} }
 
 // ViewOf returns a view of the values. Use it to test reducers. The slice is not copied.

@@ -28,8 +28,8 @@ func (p *page) policyAt(run, n int) string {
 	return ""
 }
 
-// policy is the content security policy of the page: its own style sheet and scripts and, if it is live or has
-// a form, connections and forms to its own server.
+// policy is the content security policy of the page: its own style sheet and scripts and, if it is live or
+// has a form, connections and forms to its own server.
 func (p *page) policy() string {
 	script, connect, form := sourceHash(pageJS), "", "'none'"
 	if p.Live != "" || p.Part != "" {

@@ -124,8 +124,8 @@ func saidBefore(contents []*genai.Content) []message {
 	return said
 }
 
-// answered returns a conversation in which each call has an answer, also one whose invocation ended before it.
-// Models would take that for a call that was not made, and providers refuse the conversation.
+// answered returns a conversation in which each call has an answer, also one whose invocation ended before
+// it. Models would take that for a call that was not made, and providers refuse the conversation.
 func answered(contents []*genai.Content) []*genai.Content {
 	for n, c := range slices.Backward(contents) {
 		open := functionCalls(c)

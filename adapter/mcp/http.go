@@ -19,8 +19,9 @@ import (
 // that session, so that [WithReconnect] opens another; so is the 400 or 401 of servers of other SDKs that say
 // so in their words. A call that is refused so, or by status 401 or 429, was not made, which nobody knows
 // with other clients: there it is in doubt. A body of more than 16 MiB ends the session, as such a message
-// does on other connections, and an event of more than 16 MiB its stream: the SDK itself would read it whole. A nil base is [http.DefaultClient]. base is
-// not changed, and the client is as safe for concurrent use as base is.
+// does on other connections, and an event of more than 16 MiB its stream: the SDK itself would read it whole.
+// A nil base is [http.DefaultClient]. base is not changed, and the client is as safe for concurrent use as
+// base is.
 //
 // Without DisableStandaloneSSE a session ends once its stream for the server's own messages was cut six
 // times.

@@ -164,9 +164,9 @@ func TestASessionThatIsGoneIsOpenedAgain(t *testing.T) {
 	}
 }
 
-// The code of a closed connection is a server's own here: the call was sent, and is not made again. The code of
-// an unknown method may be that of a request that the tool made itself, after its effect: servers of the SDK for
-// TypeScript pass it on.
+// The code of a closed connection is a server's own here: the call was sent, and is not made again. The code
+// of an unknown method may be that of a request that the tool made itself, after its effect: servers of the
+// SDK for TypeScript pass it on.
 func TestAServersOwnErrorIsNoClosedConnection(t *testing.T) {
 	for _, code := range []int64{-32003, -32004, jsonrpc.CodeMethodNotFound, jsonrpc.CodeInvalidParams} {
 		calls := 0
@@ -201,8 +201,8 @@ func TestACallThatWaitsForAConnectionWasNotSent(t *testing.T) {
 	require.ErrorIs(t, out.Err, context.Canceled)
 }
 
-// A server that starts slowly may be ready only when the call is over. The call was not sent, and the next one
-// takes the new session.
+// A server that starts slowly may be ready only when the call is over. The call was not sent, and the next
+// one takes the new session.
 func TestACallWhoseConnectionComesTooLateWasNotSent(t *testing.T) {
 	var calls int
 	ctx, cancel := context.WithCancel(t.Context())

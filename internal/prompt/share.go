@@ -28,9 +28,9 @@ const (
 // much of the limits they use together. If not all fit, calls of different tools come first: as many as have
 // a fair room share the limits equally, and the others are told [NoRoom]. A single item may use all.
 //
-// words renders the texts. Nil means [feedback.Render], which also replaces words where it fails; err is its first
-// error. lim may be what is left of limits, and even below 0. RenderAll is safe for concurrent use if words
-// is.
+// words renders the texts. Nil means [feedback.Render], which also replaces words where it fails; err is its
+// first error. lim may be what is left of limits, and even below 0. RenderAll is safe for concurrent use if
+// words is.
 func RenderAll(items []Item, lim feedback.Limits, words func(feedback.RetryFeedback, feedback.Limits) (string, error)) (
 	texts []string, used feedback.Limits, err error,
 ) {

@@ -14,8 +14,8 @@ import (
 )
 
 // Input is what one run is given, as data. What all runs of a loop share is its config. The zero value adds
-// nothing to a conversation that ends with the user or the result of a call; there must be one. A run does not
-// change it.
+// nothing to a conversation that ends with the user or the result of a call; there must be one. A run does
+// not change it.
 type Input struct {
 	// Prompt is the user's message. It follows History or the conversation in the session.
 	Prompt string
@@ -56,8 +56,8 @@ func (in *Input) Message() message.Message {
 func (in *Input) anew() bool { return in != nil && (in.NewConversation || len(in.History) > 0) }
 
 // Before returns the conversation that a run continues, and what is known of it or nil: the History of its
-// input, or what its session holds. It is an error if there are both, unless the input begins a new one, and if
-// there is nothing to answer.
+// input, or what its session holds. It is an error if there are both, unless the input begins a new one, and
+// if there is nothing to answer.
 func Before(in *Input, held session.Contents) ([]message.Message, *projection.Kept, error) {
 	said, known := held.Conversation, held.Known()
 	if in.anew() {

@@ -30,8 +30,8 @@ type batchKept struct {
 	From int `json:"from,omitempty"`
 	// Told is how much of the feedback limits the answers so far have used.
 	Told feedback.Limits `json:"told,omitzero"`
-	// Rest is what was left when the calls were made, or when the budgets began anew: see [State.Bound]. It is
-	// read-only.
+	// Rest is what was left when the calls were made, or when the budgets began anew: see [State.Bound]. It
+	// is read-only.
 	Rest *rest `json:"rest,omitempty"`
 }
 

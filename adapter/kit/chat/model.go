@@ -26,8 +26,8 @@ type Model struct {
 }
 
 // New returns a model. client may be nil for [http.DefaultClient]; its timeout bounds whole replies. The
-// error joins one for each field of cfg that is out of bounds. At [DefaultURL] a key is wanted, or a client that
-// has one.
+// error joins one for each field of cfg that is out of bounds. At [DefaultURL] a key is wanted, or a client
+// that has one.
 //
 // A client or transport of the user's own that follows redirects by itself is only found out afterwards: a
 // reply from another host, port or scheme is refused, but the key may be known there.

@@ -420,8 +420,8 @@ func (c *callParts) addName(name string) bool {
 
 // ends reports whether a piece with the index of a call begins another one, because some servers give every
 // call the same index, or none. It has a name, and another id or, after all arguments, none and more of them.
-// So does another id with more of them: some servers tell the name last. A new id alone begins no call, because
-// some change it after the first piece.
+// So does another id with more of them: some servers tell the name last. A new id alone begins no call,
+// because some change it after the first piece.
 func (c *callParts) ends(piece, function kit.Object) bool {
 	id, name := piece.Text("id"), function.Text("name")
 	more := strings.TrimSpace(kit.ArgumentText(function.Get("arguments")))

@@ -86,8 +86,8 @@ func TestEachOfManyCallsIsRunOrRefused(t *testing.T) {
 	assert.Equal(t, 20, refused)
 }
 
-// A runtime that cannot ask a model again makes the calls of a reply with too many of them. The feedback leaves
-// some out; these have an answer, too.
+// A runtime that cannot ask a model again makes the calls of a reply with too many of them. The feedback
+// leaves some out; these have an answer, too.
 func TestEachOfTooManyCallsIsRefused(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()

@@ -180,8 +180,8 @@ func (r *Run) Next(ctx context.Context, tools *tool.Set, said func() []message.M
 	return r.err
 }
 
-// Asked returns the model call that the core asks for: its temperature, model, stop sequences and bound on the
-// reply, and the forced tool if that is offered.
+// Asked returns the model call that the core asks for: its temperature, model, stop sequences and bound on
+// the reply, and the forced tool if that is offered.
 func (r *Run) Asked() machine.ModelCall {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -30,9 +30,9 @@ const (
 type Settings struct {
 	// Policy holds layers, budgets and the transport policy; nil means [policy.DefaultSet].
 	Policy *policy.Set
-	// Models is what is known of the models: of the runtime's own under "", and of those that the policy names.
-	// Prices and budgets of money need their names. A budget of tokens bounds the replies of a model only if
-	// its MaxOutputTokens is known, because a bound of its own may be lower.
+	// Models is what is known of the models: of the runtime's own under "", and of those that the policy
+	// names. Prices and budgets of money need their names. A budget of tokens bounds the replies of a model
+	// only if its MaxOutputTokens is known, because a bound of its own may be lower.
 	Models map[string]machine.ModelInfo
 	// Seed is the seed of the jitter; empty means the session's id.
 	Seed string

@@ -57,6 +57,6 @@ type Child struct {
 	Open func() (in io.ReadCloser, secrets map[string][]string, err error)
 }
 
-// Children finds the session of a call by its id; false if the call has none. A Link says that the session was
-// made in the call. Without one its journal must say so, or it is not shown.
+// Children finds the session of a call by its id; false if the call has none. A Link says that the session
+// was made in the call. Without one its journal must say so, or it is not shown.
 type Children func(session string) (Child, bool)
