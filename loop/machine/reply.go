@@ -274,7 +274,11 @@ func (s *step) callsFailed(tool string, failed []*BatchCall) *Decision {
 	f := fault.Failure{
 		Plane: fault.Correction, Class: failed[0].Class, Tool: tool, Issues: fault.SortIssues(union(failed)),
 	}
-	return s.fail(tool, &f, proposed(failed), "")
+	proposal := ""
+	if s.policyOf(tool).NoProgress > 0 {
+		proposal = proposed(failed)
+	}
+	return s.fail(tool, &f, proposal, "")
 }
 
 // maxUnion is the most issues that are kept for several calls of one tool in one reply.
