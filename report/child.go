@@ -8,33 +8,27 @@ import (
 
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop/machine"
-	"github.com/retake-go/retake/report/internal/served"
 	"github.com/retake-go/retake/report/internal/told"
 )
 
-// Children opens the journal of the session of a call by the session's id (see [machine.ChildID]); nil if the
-// call has none. The journal must say that it was made in the call, as [machine.Outer] reads it, or it is not
-// shown.
-type Children func(session string) (io.ReadCloser, error)
-
-// served are the same sessions for a page.
-func (of Children) served() served.Children {
-	if of == nil {
-		return nil
-	}
-	return func(id string) (served.Child, bool) {
-		return served.Child{Open: func() (io.ReadCloser, map[string][]string, error) {
-			in, err := of(id)
-			if in == nil && err == nil {
-				err = journal.ErrNoRun
-			}
-			return in, nil, err
-		}}, true
-	}
+// Child is the session of an agent that is a tool, as a report shows it with the call.
+type Child struct {
+	// Link is the address of its page, State how it is, in a word, and Says what goes on in it, in one
+	// sentence: for a page in a server. Part is the address at which parts of its page are shown alone, as
+	// [Page.Part] is.
+	Link, State, Says, Part string
+	// Open opens its journal, to show what it did, and says what is left out of it, as [Page.Secrets] does;
+	// nil for none.
+	Open func() (in io.ReadCloser, secrets map[string][]string, err error)
 }
 
+// Children finds the session of a call by its id (see [machine.ChildID]); false if the call has none. A Link
+// says that the session was made in the call. Without one its journal must say so, as [machine.Outer] reads
+// it, or it is not shown.
+type Children func(session string) (Child, bool)
+
 // find finds the session of a call.
-func find(of served.Children, session string) (c served.Child, ok bool) {
+func (of Children) find(session string) (c Child, ok bool) {
 	if of == nil {
 		return c, false
 	}
@@ -73,7 +67,7 @@ func (t *terminal) nested(e *entry) {
 		return
 	}
 	for _, id := range e.children {
-		if c, ok := find(t.children, id); ok && c.Open != nil {
+		if c, ok := t.children.find(id); ok && c.Open != nil {
 			if in, _, err := c.Open(); err != nil {
 				t.more(red, told.Line(id+": "+err.Error()))
 			} else {
@@ -86,8 +80,8 @@ func (t *terminal) nested(e *entry) {
 func (t *terminal) child(id string, in io.ReadCloser) {
 	defer in.Close()
 	var timeline bytes.Buffer
-	inner := newTerminal(&timeline, Style{Color: t.color, Width: t.width - len(indent)})
-	inner.children, inner.depth = t.children, t.depth+1
+	inner := newTerminal(&timeline, Style{Color: t.color, Width: t.width - len(indent), Children: t.children})
+	inner.depth = t.depth + 1
 	err := inner.all(in)
 	for text := range bytes.Lines(timeline.Bytes()) {
 		if len(text) > 1 {
@@ -104,7 +98,7 @@ const indent = "    "
 
 // childView is a child on a page.
 type childView struct {
-	served.Child
+	Child
 	ID string
 	// Name is the tool that the agent is.
 	Name string
@@ -135,9 +129,9 @@ func (c childView) Parts() (all []*part) {
 }
 
 // children finds the agents that an entry began.
-func (within *page) children(e *entry) {
+func (within *Page) children(e *entry) {
 	for n, id := range e.children {
-		if c, ok := find(within.Children, id); ok {
+		if c, ok := within.Children.find(id); ok {
 			e.Nested = append(e.Nested, &childView{Child: c, ID: id, Name: e.calls[n]})
 		}
 	}
@@ -161,7 +155,7 @@ type room struct {
 
 // agents reads what the agents in parts of a page did, the latest first. In a server only the lines of their
 // turns are on the page, and those of agents in agents on their own pages.
-func (within *page) agents(runs []*runView, left *room) {
+func (within *Page) agents(runs []*runView, left *room) {
 	for _, v := range slices.Backward(runs) {
 		for _, p := range slices.Backward(v.Parts) {
 			for _, c := range slices.Backward(p.Agents()) {
@@ -172,7 +166,7 @@ func (within *page) agents(runs []*runView, left *room) {
 }
 
 // agent reads what an agent did.
-func (within *page) agent(c *childView, left *room) {
+func (within *Page) agent(c *childView, left *room) {
 	inner := *within
 	inner.Part, inner.Only, inner.Raw, inner.prefix = c.Part, "", "", agentPrefix(c.ID)
 	if inner.depth++; inner.depth > maxNesting || c.Open == nil || left.full {

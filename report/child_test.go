@@ -21,7 +21,6 @@ import (
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/report"
-	"github.com/retake-go/retake/report/internal/served"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
 )
@@ -82,12 +81,9 @@ func opened(text []byte) func() (io.ReadCloser, map[string][]string, error) {
 
 // childrenIn finds the sessions of a store.
 func childrenIn(store *looptest.Store) report.Children {
-	return func(id string) (io.ReadCloser, error) {
+	return func(id string) (report.Child, bool) {
 		text := store.Text(id)
-		if len(text) == 0 {
-			return nil, nil
-		}
-		return io.NopCloser(bytes.NewReader(text)), nil
+		return report.Child{Open: opened(text)}, len(text) > 0
 	}
 }
 
@@ -113,29 +109,28 @@ func TestATimelineShowsAnAgentUnderItsCall(t *testing.T) {
 // The journal of an agent may be damaged, and says so where it is shown.
 func TestADamagedAgentSpoilsNothingElse(t *testing.T) {
 	store := nestedRuns(t)
-	children := func(id string) (io.ReadCloser, error) {
-		if id != "trip.2.1.1" {
-			return nil, journal.ErrNoRun
-		}
-		return io.NopCloser(strings.NewReader("{}\n")), nil
+	children := func(id string) (report.Child, bool) {
+		return report.Child{Open: opened([]byte("{}\n"))}, id == "trip.2.1.1"
 	}
 	var out strings.Builder
 	require.NoError(t, report.Text(&out, bytes.NewReader(store.Text("trip")), report.Style{Children: children}))
 	assert.Contains(t, out.String(), "trip.2.1.1: ")
 	assert.Contains(t, out.String(), "guide: result of")
 	out.Reset()
-	require.NoError(t, report.HTML(&out, bytes.NewReader(store.Text("trip")), children))
+	require.NoError(t, report.Page{Children: children}.HTML(&out, bytes.NewReader(store.Text("trip"))))
 	assert.Contains(t, out.String(), `id="a-trip.2.1.1"><p>the agent's session trip.2.1.1</p><p class="note">The journal is damaged: `)
 }
 
 // A user may give a session the id that an agent's would have. It is nobody's agent.
 func TestAnIdAloneMakesNoAgent(t *testing.T) {
 	store := nestedRuns(t)
-	children := func(string) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(store.Text("trip"))), nil }
+	children := func(string) (report.Child, bool) {
+		return report.Child{Open: opened(store.Text("trip"))}, true
+	}
 	var text, page strings.Builder
 	require.NoError(t, report.Text(&text, bytes.NewReader(store.Text("trip")), report.Style{Children: children}))
 	assert.NotContains(t, text.String(), "    trip run 1")
-	require.NoError(t, report.HTML(&page, bytes.NewReader(store.Text("trip")), children))
+	require.NoError(t, report.Page{Children: children}.HTML(&page, bytes.NewReader(store.Text("trip"))))
 	assert.NotContains(t, page.String(), "the agent's session")
 }
 
@@ -162,7 +157,7 @@ func linesOf(page string) (all []string) {
 func TestAPageShowsAnAgentUnderItsCall(t *testing.T) {
 	store := nestedRuns(t)
 	var out strings.Builder
-	require.NoError(t, report.HTML(&out, bytes.NewReader(store.Text("trip")), childrenIn(store)))
+	require.NoError(t, report.Page{Children: childrenIn(store)}.HTML(&out, bytes.NewReader(store.Text("trip"))))
 	page := out.String()
 	assert.Equal(t, []string{
 		"#r1-1 1 answer",
@@ -178,24 +173,28 @@ func TestAPageShowsAnAgentUnderItsCall(t *testing.T) {
 	assert.NotContains(t, page, "<b>Find</b>")
 	assert.NotContains(t, page, `data-later="`, "nothing can be fetched")
 
-	link := func(id string) (served.Child, bool) {
-		return served.Child{Link: `/session?id="><b>`, State: "asks", Says: "<b>pay</b>?"}, id == "trip.2.1.1"
+	out.Reset()
+	link := func(id string) (report.Child, bool) {
+		return report.Child{Link: `/session?id="><b>`, State: "asks", Says: "<b>pay</b>?"}, id == "trip.2.1.1"
 	}
-	page = inServer(t, served.Page{Children: link}, store.Text("trip"))
-	assert.Contains(t, page, `<ul><li><a href="/session?id=%22%3e%3cb%3e" title="asks. &lt;b&gt;pay&lt;/b&gt;?"><span class="what">guide</span> <span class="faint">asks</span>`)
-	assert.Contains(t, page, `<a href="/session?id=%22%3e%3cb%3e">trip.2.1.1</a>: asks. &lt;b&gt;pay&lt;/b&gt;?`)
+	require.NoError(t, report.Page{Children: link}.HTML(&out, bytes.NewReader(store.Text("trip"))))
+	assert.Contains(t, out.String(), `<ul><li><a href="/session?id=%22%3e%3cb%3e" title="asks. &lt;b&gt;pay&lt;/b&gt;?"><span class="what">guide</span> <span class="faint">asks</span>`)
+	assert.Contains(t, out.String(), `<a href="/session?id=%22%3e%3cb%3e">trip.2.1.1</a>: asks. &lt;b&gt;pay&lt;/b&gt;?`)
 }
 
 // In a server a page has the lines of what an agent did, and each is fetched from the agent's own page with
 // the id that it has here. An agent in the agent is on that page.
 func TestAPageInAServerFetchesWhatAnAgentDid(t *testing.T) {
 	store := nestedRuns(t)
-	children := func(id string) (served.Child, bool) {
+	children := func(id string) (report.Child, bool) {
 		at := "/session?id=" + id
-		return served.Child{Link: at, State: "done", Says: "none", Part: at + "&part=", Open: opened(store.Text(id))}, len(store.Text(id)) > 0
+		return report.Child{Link: at, State: "done", Says: "none", Part: at + "&part=", Open: opened(store.Text(id))}, len(store.Text(id)) > 0
 	}
 	page := func(id, only string) string {
-		return inServer(t, served.Page{Part: "/session?id=" + id + "&part=", Only: only, Children: children}, store.Text(id))
+		var out strings.Builder
+		p := report.Page{Part: "/session?id=" + id + "&part=", Only: only, Children: children}
+		require.NoError(t, p.HTML(&out, bytes.NewReader(store.Text(id))))
+		return out.String()
 	}
 	whole := page("trip", "")
 	assert.Equal(t, []string{
@@ -223,7 +222,7 @@ func TestLinesOfAnyAgentLeadToItsTurns(t *testing.T) {
 	const id = `a b"<é>%41-r1-1`
 	store := nestedIn(t, id)
 	var out strings.Builder
-	require.NoError(t, report.HTML(&out, bytes.NewReader(store.Text(id)), childrenIn(store)))
+	require.NoError(t, report.Page{Children: childrenIn(store)}.HTML(&out, bytes.NewReader(store.Text(id))))
 	found := 0
 	for _, m := range regexp.MustCompile(`<a href="#(a-[^"]*)"><span class="what">`).FindAllStringSubmatch(out.String(), -1) {
 		to, err := url.PathUnescape(html.UnescapeString(m[1]))
@@ -239,40 +238,42 @@ func TestLinesOfAnyAgentLeadToItsTurns(t *testing.T) {
 func TestManyTurnsOfAnAgentAreOneLine(t *testing.T) {
 	store := nestedRuns(t)
 	long := manyTurns(t, 100)
-	children := func(id string) (served.Child, bool) {
-		return served.Child{Link: "/s", Part: "/s?part=", Open: opened(long)}, id == "trip.2.1.1"
+	children := func(id string) (report.Child, bool) {
+		return report.Child{Link: "/s", Part: "/s?part=", Open: opened(long)}, id == "trip.2.1.1"
 	}
-	page := inServer(t, served.Page{Part: "/p?part=", Children: children}, store.Text("trip"))
+	var out strings.Builder
+	require.NoError(t, report.Page{Part: "/p?part=", Children: children}.HTML(&out, bytes.NewReader(store.Text("trip"))))
 	var inner []string
-	for _, line := range linesOf(page) {
+	for _, line := range linesOf(out.String()) {
 		if at, is := strings.CutPrefix(line, ">>"); is {
 			inner = append(inner, at)
 		}
 	}
 	require.Len(t, inner, 21)
 	assert.Regexp(t, `^#a-trip.2.1.1-r1-1-g 1 to \d+: \d+ turns, look`, inner[0])
-	assert.Less(t, len(page), 300<<10)
+	assert.Less(t, out.Len(), 300<<10)
 }
 
 // What a schema marks as secret in the arguments of an agent's tools is left out of its lines, as of its own
 // page.
 func TestTheLinesOfAnAgentHaveNoSecrets(t *testing.T) {
 	store := nestedRuns(t)
-	children := func(id string) (served.Child, bool) {
-		return served.Child{Open: func() (io.ReadCloser, map[string][]string, error) {
+	children := func(id string) (report.Child, bool) {
+		return report.Child{Open: func() (io.ReadCloser, map[string][]string, error) {
 			in, _, err := opened(store.Text(id))()
 			return in, map[string][]string{"scout": {"/task"}}, err
 		}}, len(store.Text(id)) > 0
 	}
-	page := inServer(t, served.Page{Children: children}, store.Text("trip"))
-	assert.NotContains(t, strings.Join(linesOf(page), "\n"), "scout &lt;b&gt;")
+	var out strings.Builder
+	require.NoError(t, report.Page{Children: children}.HTML(&out, bytes.NewReader(store.Text("trip"))))
+	assert.NotContains(t, strings.Join(linesOf(out.String()), "\n"), "scout &lt;b&gt;")
 }
 
 // What an agent consumed is a row of its own in the costs of its caller, and not in that of the call.
 func TestWhatAnAgentCostIsOneRow(t *testing.T) {
 	store := nestedRuns(t)
 	var out strings.Builder
-	require.NoError(t, report.HTML(&out, bytes.NewReader(store.Text("trip")), childrenIn(store)))
+	require.NoError(t, report.Page{Children: childrenIn(store)}.HTML(&out, bytes.NewReader(store.Text("trip"))))
 	_, costs, found := strings.Cut(out.String(), `<details class="costs" id="c2">`)
 	require.True(t, found)
 	costs, _, _ = strings.Cut(costs, "</details>")

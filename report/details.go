@@ -110,7 +110,7 @@ type pager struct {
 	run  *run
 	size int64
 	// within says what is left out of texts.
-	within *page
+	within *Page
 	// said are the messages added since the previous call. latest is the latest text of each role.
 	said   []message.Message
 	latest map[message.Role]string
@@ -119,7 +119,7 @@ type pager struct {
 	was map[string]tried
 }
 
-func newPager(r *run, within *page) *pager {
+func newPager(r *run, within *Page) *pager {
 	return &pager{run: r, within: within, latest: map[message.Role]string{}, was: map[string]tried{}}
 }
 

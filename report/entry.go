@@ -123,7 +123,7 @@ func issuesOf(all []fault.Issue) (issues []issue) {
 
 // scrub leaves out of the texts of an entry what a page leaves out. Entries that are not kept need none of
 // it.
-func (e *entry) scrub(within *page) {
+func (e *entry) scrub(within *Page) {
 	e.Text, e.model = within.scrub(e.Text), within.scrub(e.model)
 	for n := range e.More {
 		e.More[n] = within.scrub(e.More[n])

@@ -17,7 +17,6 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/policy"
 	"github.com/retake-go/retake/report/internal/look"
-	"github.com/retake-go/retake/report/internal/served"
 	"github.com/retake-go/retake/report/internal/told"
 )
 
@@ -48,7 +47,7 @@ type pageView struct {
 	CSS    template.CSS
 	Script template.JS
 	// Within is what the page says in a server, and LiveScript what makes it live.
-	Within     page
+	Within     Page
 	LiveScript template.JS
 	// Allowed is the content security policy: the page's own style sheet and script, and nothing else.
 	Allowed string
@@ -94,20 +93,9 @@ func (v *runView) Mark() string {
 }
 
 // HTML writes a journal as one page, which needs no other file and no network. Its size is bounded, as
-// the package says. children finds the sessions of agents that are tools, which are shown with their calls;
-// may be nil. If the journal is corrupt, the page shows everything before the damage and the error is a
+// the package says. If the journal is corrupt, the page shows everything before the damage and the error is a
 // [journal.CorruptError]. Other errors are those of in and w.
-func HTML(w io.Writer, in io.Reader, children Children) error {
-	return (&page{Page: served.Page{Children: children.served()}}).html(w, in)
-}
-
-// Served is [HTML] for a page of package console, with its content security policy.
-func Served(p served.Page) (policy string, html func(w io.Writer, in io.Reader) error) {
-	within := &page{Page: p}
-	return within.policy(), within.html
-}
-
-func (p *page) html(w io.Writer, in io.Reader) error {
+func (p Page) HTML(w io.Writer, in io.Reader) error {
 	all := &kept{entries: p.entries(), bytes: maxPage}
 	view, fault := p.read(in, all, &room{entries: maxPageEntries, texts: maxPage, lines: agentBytes})
 	out := bufio.NewWriterSize(w, 64<<10)
@@ -116,7 +104,7 @@ func (p *page) html(w io.Writer, in io.Reader) error {
 }
 
 // read makes the page of a journal. left is the room for what agents did.
-func (p *page) read(in io.Reader, all *kept, left *room) (*pageView, error) {
+func (p *Page) read(in io.Reader, all *kept, left *room) (*pageView, error) {
 	s := &scan{in: journal.NewReader(in), nests: p.Children != nil, begin: func(r *run) {
 		if prefix := agentPrefix(r.header.Session); strings.HasPrefix(p.Only, prefix) {
 			p.prefix = prefix
@@ -138,10 +126,10 @@ func (p *page) read(in io.Reader, all *kept, left *room) (*pageView, error) {
 }
 
 // view makes the page of the runs that were read.
-func (within *page) view(s *scan, all *kept, runs []*run, omitted int) *pageView {
+func (within *Page) view(s *scan, all *kept, runs []*run, omitted int) *pageView {
 	p := &pageView{
 		Title: "no run", CSS: template.CSS(pageCSS), Script: template.JS(pageJS), //nolint:gosec // its own
-		Allowed: within.policy(), Within: *within, Lines: s.in.Line(),
+		Allowed: within.Policy(), Within: *within, Lines: s.in.Line(),
 		Bounds: fmt.Sprintf("A page holds at most %d entries of %d runs, %s of texts, and %s of each.",
 			within.entries(), maxPageRuns, sizeText(maxPage), sizeText(maxPageText)),
 	}
@@ -231,7 +219,7 @@ type policyView struct {
 }
 
 // view makes a run's part of the page.
-func (r *run) view(entries []*entry, within *page) *runView {
+func (r *run) view(entries []*entry, within *Page) *runView {
 	v := &runView{
 		Number: r.number, About: r.about(), Spent: r.totals.String(),
 		Tone: "warn", Result: "unfinished", Outcome: r.underWay(),

@@ -18,7 +18,7 @@ const (
 )
 
 // entries is the most entries that a page shows.
-func (within *page) entries() int {
+func (within *Page) entries() int {
 	if within.Part != "" {
 		return maxEntries
 	}
@@ -50,7 +50,7 @@ func (left *bytesLeft) Write(b []byte) (int, error) {
 }
 
 // arrange leaves of the runs what a page shows at first, and reads what agents did in it.
-func (within *page) arrange(runs []*runView, left *room) []*runView {
+func (within *Page) arrange(runs []*runView, left *room) []*runView {
 	inServer, inAgent := within.Part != "", within.prefix != ""
 	switch {
 	case within.Only != "":
@@ -68,10 +68,10 @@ func (within *page) arrange(runs []*runView, left *room) []*runView {
 }
 
 // at is the address of a part of the page.
-func (within *page) at(id string) string { return within.Part + url.QueryEscape(id) }
+func (within *Page) at(id string) string { return within.Part + url.QueryEscape(id) }
 
 // outline leaves lines of what an agent did. In a server all of them are fetched when they are opened.
-func (within *page) outline(runs []*runView) {
+func (within *Page) outline(runs []*runView) {
 	for _, v := range runs {
 		v.Parts = within.chunked(v.Parts)
 		for _, p := range v.Parts {
@@ -84,7 +84,7 @@ func (within *page) outline(runs []*runView) {
 
 // shorten makes a page short: what does not fit is fetched when it is opened. The latest run comes first, and
 // of its turns the failures, which get at most half of the room, and then the last ones.
-func (within *page) shorten(runs []*runView) {
+func (within *Page) shorten(runs []*runView) {
 	left := bytesLeft(firstBytes)
 	for _, v := range slices.Backward(runs) {
 		if v.Parts = within.chunked(v.Parts); !left.takes("policies", v) {
@@ -109,7 +109,7 @@ func (within *page) shorten(runs []*runView) {
 }
 
 // chunked puts the oldest parts of a run together, if there are many.
-func (within *page) chunked(parts []*part) (all []*part) {
+func (within *Page) chunked(parts []*part) (all []*part) {
 	lines := firstLines
 	if within.prefix != "" {
 		lines = agentLines
@@ -145,7 +145,7 @@ func chunk(turns []*section) *part {
 }
 
 // only leaves one part of the runs.
-func (within *page) only(runs []*runView) (left []*runView) {
+func (within *Page) only(runs []*runView) (left []*runView) {
 	for _, v := range runs {
 		v.Parts = slices.DeleteFunc(within.chunked(v.Parts), func(p *part) bool { return p.ID != within.Only })
 		isCosts, isPolicies := within.Only == v.CostsID(), within.Only == v.PoliciesID()

@@ -21,7 +21,7 @@ import (
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
-	"github.com/retake-go/retake/report/internal/served"
+	"github.com/retake-go/retake/report"
 	"github.com/retake-go/retake/tool"
 )
 
@@ -71,9 +71,13 @@ func TestAPageOfManyTurnsLoadsInParts(t *testing.T) {
 		n = more
 	}
 	text := manyTurns(t, n)
-	page := func(p served.Page) string { return inServer(t, p, text) }
+	page := func(p report.Page) string {
+		var out strings.Builder
+		require.NoError(t, p.HTML(&out, bytes.NewReader(text)))
+		return out.String()
+	}
 	const at = "/session?id=order-42&part="
-	first := page(served.Page{Part: at})
+	first := page(report.Page{Part: at})
 	t.Logf("%d events, %d bytes of journal, %d of the page", bytes.Count(text, []byte(`"record":{"event"`)), len(text), len(first))
 	assert.Less(t, len(first), 300_000)
 	assert.Contains(t, first, `<p class="note"><a href="/session?id=order-42&amp;part=r1-1-g">`, "without a script it is a link")
@@ -91,7 +95,7 @@ func TestAPageOfManyTurnsLoadsInParts(t *testing.T) {
 			continue // one of each kind
 		}
 		fetched[class] = true
-		alone := page(served.Page{Part: at, Only: id})
+		alone := page(report.Page{Part: at, Only: id})
 		assert.Contains(t, alone, `<details class="`+class+`" id="`+id+`"`)
 		assert.NotContains(t, alone, `data-later="`)
 		if class == "group" {
@@ -102,7 +106,7 @@ func TestAPageOfManyTurnsLoadsInParts(t *testing.T) {
 	if n < 1000 { // of more, turns are left out
 		assert.Contains(t, first, fmt.Sprintf(`id="r1-%d"`, n+1), "the last turn is there")
 		assert.Equal(t, n+1, there, "each turn is there, or is fetched")
-		assert.NotContains(t, page(served.Page{}), `data-later="`, "a page that stands alone has all")
+		assert.NotContains(t, page(report.Page{}), `data-later="`, "a page that stands alone has all")
 	}
 }
 
@@ -126,9 +130,10 @@ func TestWhatIsFetchedLaterIsNotScrubbed(t *testing.T) {
 	page := scrubsLittle(t, text, at)
 	found := laterOf.FindAllStringSubmatch(page, -1)
 	require.NotEmpty(t, found)
-	alone := inServer(t, served.Page{Part: at, Only: found[0][2], Scrub: true}, text)
-	assert.Positive(t, strings.Count(alone, "password=[key left out]"))
-	assert.Zero(t, strings.Count(alone, "password=hunter2x"))
+	var alone strings.Builder
+	require.NoError(t, report.Page{Part: at, Only: found[0][2], Scrub: true}.HTML(&alone, bytes.NewReader(text)))
+	assert.Positive(t, strings.Count(alone.String(), "password=[key left out]"))
+	assert.Zero(t, strings.Count(alone.String(), "password=hunter2x"))
 }
 
 // scrubsLittle makes a page that looks for keys in little of a journal, by the memory that this takes.
@@ -136,10 +141,11 @@ func scrubsLittle(t *testing.T, text []byte, at string) (page string) {
 	t.Helper()
 	took := func(scrub bool) (bytesMade uint64, page string) {
 		var before, after runtime.MemStats
+		var out strings.Builder
 		runtime.ReadMemStats(&before)
-		page = inServer(t, served.Page{Part: at, Scrub: scrub}, text)
+		require.NoError(t, report.Page{Part: at, Scrub: scrub}.HTML(&out, bytes.NewReader(text)))
 		runtime.ReadMemStats(&after)
-		return after.TotalAlloc - before.TotalAlloc, page
+		return after.TotalAlloc - before.TotalAlloc, out.String()
 	}
 	_, page = took(true) // and what is compiled once
 	with, _ := took(true)
@@ -168,7 +174,8 @@ func TestArgumentsThatAreFetchedLaterAreNotScrubbed(t *testing.T) {
 	require.NoError(t, j.Close())
 	text := store.Text("order-42")
 	assert.NotContains(t, scrubsLittle(t, text, "/session?id=order-42&part="), "hunter2x")
-	alone := inServer(t, served.Page{Scrub: true}, text)
-	assert.NotContains(t, alone, "hunter2x")
-	assert.Equal(t, 2, strings.Count(alone, `<table class="fields">`), "each is compared with the one before")
+	var alone strings.Builder
+	require.NoError(t, report.Page{Scrub: true}.HTML(&alone, bytes.NewReader(text)))
+	assert.NotContains(t, alone.String(), "hunter2x")
+	assert.Equal(t, 2, strings.Count(alone.String(), `<table class="fields">`), "each is compared with the one before")
 }

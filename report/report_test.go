@@ -16,7 +16,6 @@ import (
 
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/report"
-	"github.com/retake-go/retake/report/internal/served"
 )
 
 var rewrite = flag.Bool("rewrite", false, "tell the stories anew, and write what is expected of them")
@@ -58,17 +57,8 @@ func golden(t *testing.T, name string, got []byte) {
 // forms are the three ways to show a journal.
 var forms = map[string]func(io.Writer, io.Reader) error{
 	"text": func(w io.Writer, in io.Reader) error { return report.Text(w, in, report.Style{}) },
-	"html": func(w io.Writer, in io.Reader) error { return report.HTML(w, in, nil) },
+	"html": report.Page{}.HTML,
 	"json": report.JSON,
-}
-
-// inServer is a page as package console shows it.
-func inServer(t *testing.T, p served.Page, text []byte) string {
-	t.Helper()
-	var out strings.Builder
-	_, write := report.Served(p)
-	require.NoError(t, write(&out, bytes.NewReader(text)))
-	return out.String()
 }
 
 func show(t *testing.T, form string, text []byte) string {

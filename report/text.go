@@ -12,7 +12,6 @@ import (
 	"github.com/retake-go/retake/internal/several"
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/policy"
-	"github.com/retake-go/retake/report/internal/served"
 	"github.com/retake-go/retake/report/internal/told"
 )
 
@@ -67,14 +66,14 @@ type terminal struct {
 	times   int
 	longest time.Duration
 	// children finds nested sessions, and depth is how many timelines are around this one.
-	children served.Children
+	children Children
 	depth    int
 }
 
 func newTerminal(w io.Writer, style Style) *terminal {
 	width := max(cmp.Or(style.Width, defaultWidth), minWidth)
 	return &terminal{out: bufio.NewWriterSize(w, 64<<10), color: style.Color, width: width,
-		children: style.Children.served()}
+		children: style.Children}
 }
 
 // end says so if there was no run, and returns the errors of the journal and of the output.

@@ -14,7 +14,7 @@ type textView struct {
 	// text is looked through for secrets when it is shown, and scrubbed is what is left then.
 	text, scrubbed string
 	issues         []fault.Issue
-	within         *page
+	within         *Page
 }
 
 // shown is the text without secrets. Looking for them takes seconds for megabytes that somebody made for it,

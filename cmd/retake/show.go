@@ -93,7 +93,7 @@ func (s *show) one(e *env, p place) error {
 	}
 	switch children := e.children(p); {
 	case s.HTML:
-		return report.HTML(e.out, in, children)
+		return report.Page{Children: children}.HTML(e.out, in)
 	case s.JSON:
 		return report.JSON(e.out, in)
 	default:
@@ -112,12 +112,14 @@ func (e *env) children(p place) report.Children {
 	if p.path == standardInput || beside == nil {
 		return nil
 	}
-	return func(id string) (io.ReadCloser, error) {
-		in, err := beside.Peek(context.Background(), id)
-		if err == nil {
-			in, err = e.unseal(in)
-		}
-		return in, err
+	return func(id string) (report.Child, bool) {
+		return report.Child{Open: func() (io.ReadCloser, map[string][]string, error) {
+			in, err := beside.Peek(context.Background(), id)
+			if err == nil {
+				in, err = e.unseal(in)
+			}
+			return in, nil, err
+		}}, true
 	}
 }
 

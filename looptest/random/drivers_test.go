@@ -143,7 +143,7 @@ func TestARunDoesNotCountAnAgentThatItLeaves(t *testing.T) {
 func shown(w *random.World) error {
 	text := w.Store.Text(w.Session.ID)
 	for _, show := range []func(io.Writer, io.Reader) error{
-		func(to io.Writer, in io.Reader) error { return report.HTML(to, in, nil) }, report.JSON,
+		report.Page{}.HTML, report.JSON,
 		func(to io.Writer, in io.Reader) error { return report.Text(to, in, report.Style{}) },
 	} {
 		var seen bytes.Buffer

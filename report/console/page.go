@@ -11,7 +11,6 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/journal/inbox"
 	"github.com/retake-go/retake/report"
-	"github.com/retake-go/retake/report/internal/served"
 )
 
 // session writes the page of a session.
@@ -33,7 +32,7 @@ func (c *Console) session(w http.ResponseWriter, r *http.Request) {
 	}
 	defer in.Close()
 	named := url.Values{"id": {id}, "store": {store}}.Encode()
-	page := served.Page{Home: "./", Inbox: "inbox", Scrub: !c.settings.ShowSecrets, Secrets: secrets,
+	page := report.Page{Home: "./", Inbox: "inbox", Scrub: !c.settings.ShowSecrets, Secrets: secrets,
 		Part: partOf(s), Only: r.URL.Query().Get("part"), Scheme: schemeOf(r)}
 	if page.Only == "" {
 		page.Live, page.State, page.Says = "events?"+named, s.Word(), s.Why
@@ -49,10 +48,9 @@ func (c *Console) session(w http.ResponseWriter, r *http.Request) {
 		}
 		page.Say, page.By, page.Waiting = c.sayAt(s), whoAsks(r), c.waiting(r.Context(), said, id)
 	}
-	policy, html := report.Served(page)
-	w.Header().Set("Content-Security-Policy", policy+"; frame-ancestors 'none'")
+	w.Header().Set("Content-Security-Policy", page.Policy()+"; frame-ancestors 'none'")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_ = html(w, in) // the page itself says what is wrong with the journal
+	_ = page.HTML(w, in) // the page itself says what is wrong with the journal
 }
 
 // peek opens the journal of a session, and returns what its page leaves out of the arguments of tools.
@@ -75,14 +73,14 @@ func (c *Console) peek(ctx context.Context, s *watched) (in io.ReadCloser, secre
 const maxNested = 2 << 20
 
 // children finds the sessions of agents in a store, for one page.
-func (c *Console) children(ctx context.Context, store int) served.Children {
+func (c *Console) children(ctx context.Context, store int) report.Children {
 	left := int64(maxNested)
-	return func(id string) (served.Child, bool) {
+	return func(id string) (report.Child, bool) {
 		s := c.watch.of(key{store, id})
 		if s == nil || s.outer == "" {
-			return served.Child{}, false
+			return report.Child{}, false
 		}
-		child := served.Child{Link: s.Link, State: s.Word(), Says: s.Why, Part: partOf(s)}
+		child := report.Child{Link: s.Link, State: s.Word(), Says: s.Why, Part: partOf(s)}
 		child.Open = func() (io.ReadCloser, map[string][]string, error) {
 			if s.stat.Bytes > left {
 				return nil, nil, errLong

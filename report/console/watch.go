@@ -13,7 +13,7 @@ import (
 	"github.com/retake-go/retake/journal"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
-	"github.com/retake-go/retake/report/internal/served"
+	"github.com/retake-go/retake/report"
 )
 
 // Named is a store with the name that people know it by.
@@ -136,10 +136,10 @@ func (w *watcher) asking(s *watched) *watched {
 }
 
 // around are the sessions in whose calls another one was made, the outermost first.
-func (w *watcher) around(s *watched) (all []served.Crumb) {
+func (w *watcher) around(s *watched) (all []report.Crumb) {
 	for depth := 0; s != nil && depth < deepest; depth++ {
 		if s = w.of(key{s.store, s.outer}); s != nil {
-			all = append([]served.Crumb{{Session: s.id, Link: s.Link}}, all...)
+			all = append([]report.Crumb{{Session: s.id, Link: s.Link}}, all...)
 		}
 	}
 	return all
