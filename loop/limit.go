@@ -137,18 +137,6 @@ func (p *process) waitsForGrant() bool {
 	}
 }
 
-// callTokens estimates the tokens of the next model call's prompt, for the limiter; 0 for a single action.
-func callTokens(st *machine.State) int64 {
-	if st.Config.Single {
-		return 0
-	}
-	tokens := st.EstimateAdded()
-	if p := st.Prompt; p != nil {
-		tokens += p.Usage.InputTokens + max(p.Usage.OutputTokens-p.Usage.ReasoningTokens, 0)
-	}
-	return tokens
-}
-
 // askGrant asks the limiter, and reports whether the answer is to come.
 func (p *process) askGrant() bool {
 	st := p.runner.State()
@@ -166,7 +154,7 @@ func (p *process) askGrant() bool {
 		priority = p.priority(p.s.ID())
 	}
 	a, known := p.limiter.Ask(limiter.Ask{
-		Scope: scope, Tokens: callTokens(&st), Turn: ask.Turn, Priority: priority, Retry: ask.Retry,
+		Scope: scope, Tokens: st.CallTokens(), Turn: ask.Turn, Priority: priority, Retry: ask.Retry,
 		UnlessDown: ask.UnlessDown, Deadline: st.Config.Deadline,
 	}, func(a limiter.Answer) {
 		q.answer <- a

@@ -2,22 +2,22 @@ package reducer
 
 import "iter"
 
-// source has the values of a [View] by index, the oldest at 0. Only [View.At] may ask for an index outside 0
-// to Len()-1.
-type source[T any] interface {
+// Source has the values of a [View] by index, the oldest at 0.
+type Source[T any] interface {
+	// Len returns the number of values.
 	Len() int
+	// At returns the value at index i. Only [View.At] may call it with an index outside 0 to Len()-1.
 	At(i int) T
 }
 
 // View is a read-only view of the values of a slice. It copies only the values you ask for. The zero value is
 // an empty view. It is safe for concurrent use if its source is.
 type View[T any] struct {
-	source source[T]
+	source Source[T]
 }
 
-// NewView returns a view of what has values by index, the oldest at 0, and does not change while the view is
-// in use. Nil is empty.
-func NewView[T any](from source[T]) View[T] { return View[T]{source: from} }
+// NewView returns a view of a source, which must not change while the view is in use. A nil source is empty.
+func NewView[T any](source Source[T]) View[T] { return View[T]{source: source} }
 
 // ViewOf returns a view of the values. Use it to test reducers. The slice is not copied.
 func ViewOf[T any](values ...T) View[T] { return View[T]{source: list[T](values)} }

@@ -54,7 +54,7 @@ func known(now, before values) int {
 // shared reports whether two values are the same memory. If so, the values before them are too.
 func shared(a, b json.RawMessage) bool { return len(a) > 0 && len(a) == len(b) && &a[0] == &b[0] }
 
-// typed is a slot as [reducer.NewView] takes it.
+// typed is a slot as a reducer.Source.
 type typed[T any] slot
 
 func (t *typed[T]) Len() int { return t.held.Len() }

@@ -59,7 +59,7 @@ func TestEveryStateThatIsReachedCanBeRestored(t *testing.T) {
 			var refused *machine.EventError
 			if err != nil {
 				require.ErrorAs(t, err, &refused)
-				require.Contains(t, refused.Error(), st.AdjustFault(layer).Error())
+				require.Contains(t, refused.Why, st.AdjustFault(layer).Error())
 				continue
 			}
 			snapshot, err := next.Snapshot()

@@ -75,6 +75,18 @@ func (s *step) asksGrant(model string) bool {
 	return true
 }
 
+// CallTokens estimates the tokens of the next model call's prompt, for the limiter; 0 for a single action.
+func (st *State) CallTokens() int64 {
+	if st.Config.Single {
+		return 0
+	}
+	tokens := st.EstimateAdded()
+	if p := st.Prompt; p != nil {
+		tokens += p.Usage.InputTokens + max(p.Usage.OutputTokens-p.Usage.ReasoningTokens, 0)
+	}
+	return tokens
+}
+
 // granted makes the call or the try that was granted.
 func (s *step) granted() error {
 	g := s.ev.Grant

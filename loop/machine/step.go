@@ -299,13 +299,14 @@ func (s *step) lastText() string {
 
 // EventError reports an event that does not fit the state. The state does not change.
 type EventError struct {
-	phase Phase
-	kind  EventKind
-	// why says what would have fitted.
-	why string
+	// Phase is the phase of the state, and Kind the kind of the event.
+	Phase Phase
+	Kind  EventKind
+	// Why says what would have fitted.
+	Why string
 }
 
 // Error names the phase, the event and what would have fitted.
 func (e *EventError) Error() string {
-	return fmt.Sprintf("event %q does not fit a run that is %s: %s", e.kind, e.phase, e.why)
+	return fmt.Sprintf("event %q does not fit a run that is %s: %s", e.Kind, e.Phase, e.Why)
 }
