@@ -127,38 +127,53 @@ func saidBefore(contents []*genai.Content) []message {
 // answered returns a conversation in which each call has an answer, also one whose invocation ended before
 // it. Models would take that for a call that was not made, and providers refuse the conversation.
 func answered(contents []*genai.Content) []*genai.Content {
+	const lost = "No result is known. The effect of this call may or may not have happened."
 	for n, c := range slices.Backward(contents) {
-		open := functionCalls(c)
+		made := functionCalls(c)
+		after := contents[n+1 : min(n+2, len(contents))]
+		open := unanswered(made, after)
 		if len(open) == 0 {
 			continue
 		}
-		results, given := &genai.Content{Role: genai.RoleUser}, 0
-		if n+1 < len(contents) && contents[n+1] != nil {
-			for _, p := range contents[n+1].Parts {
-				if p == nil || p.FunctionResponse == nil {
-					continue
-				}
-				of := func(f *genai.FunctionCall) bool {
-					return f.ID == p.FunctionResponse.ID && f.Name == p.FunctionResponse.Name
-				}
-				if at := slices.IndexFunc(open, of); at >= 0 {
-					open, given = slices.Delete(open, at, at+1), given+1
-				}
-			}
+		results := &genai.Content{Role: genai.RoleUser}
+		if len(open) == len(made) {
+			after = nil // it has none of the answers
 		}
-		if given > 0 && len(open) > 0 {
-			results.Parts = contents[n+1].Parts
+		for _, has := range after {
+			results.Parts = slices.Clone(has.Parts)
 		}
 		for _, f := range open {
-			lost := "No result is known. The effect of this call may or may not have happened."
-			results.Parts = append(slices.Clip(results.Parts), &genai.Part{
+			results.Parts = append(results.Parts, &genai.Part{
 				FunctionResponse: &genai.FunctionResponse{ID: f.ID, Name: f.Name, Response: response(lost)}})
 		}
-		if len(open) > 0 {
-			contents = slices.Replace(slices.Clone(contents), n+1, n+1+min(given, 1), results)
-		}
+		contents = slices.Replace(slices.Clone(contents), n+1, n+1+len(after), results)
 	}
 	return contents
+}
+
+// unanswered are the calls that have no response in the contents after them.
+func unanswered(calls []*genai.FunctionCall, after []*genai.Content) []*genai.FunctionCall {
+	for _, r := range responses(after) {
+		answered := func(f *genai.FunctionCall) bool { return f.ID == r.ID && f.Name == r.Name }
+		if at := slices.IndexFunc(calls, answered); at >= 0 {
+			calls = slices.Concat(calls[:at], calls[at+1:])
+		}
+	}
+	return calls
+}
+
+func responses(contents []*genai.Content) (all []*genai.FunctionResponse) {
+	for _, c := range contents {
+		if c == nil {
+			continue
+		}
+		for _, p := range c.Parts {
+			if p != nil && p.FunctionResponse != nil {
+				all = append(all, p.FunctionResponse)
+			}
+		}
+	}
+	return all
 }
 
 // shown returns a content without the calls after the first ones, which the core does not show.
