@@ -93,7 +93,7 @@ func (st *State) Configure(c Config) error {
 		}
 	}
 	st.Config, st.Windows, st.Pace, st.Open = anew.Config, anew.Windows, anew.Pace, anew.Open
-	st.Seeking, st.Knee, st.Doubt, st.Cut, st.Accepted, st.From = anew.Seeking, anew.Knee, 0, 0, 0, st.Now
+	st.Seeking, st.Knee, st.Headroom, st.Cut, st.Accepted, st.From = anew.Seeking, anew.Knee, 0, 0, 0, st.Now
 	return nil
 }
 

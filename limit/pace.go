@@ -83,11 +83,11 @@ func (st *State) ceiling() (top int64) {
 // too many is a large part.
 func (st *State) climb(used int64) {
 	top := cmp.Or(st.ceiling(), fastest)
-	if st.Doubt == 0 && st.Now < st.Cut+st.calm() {
+	if st.Headroom == 0 && st.Now < st.Cut+st.calm() {
 		top = st.Knee * 19 / 20
 	}
 	if !st.Seeking {
-		rise := st.Knee + 16*max(st.Knee-st.Pace, st.Pace-st.Knee, st.Doubt)
+		rise := st.Knee + 16*max(st.Knee-st.Pace, st.Pace-st.Knee, st.Headroom)
 		rise = max(min(scaled(rise, used, 100*second), rise/500), 1)
 		top = min(top, (st.lastSecond()+st.Config.Start)*milli) // a pace that nobody needs tells nothing
 		st.Pace = max(st.Pace, min(st.Pace+rise, top))
@@ -109,7 +109,7 @@ func (st *State) calm() int64 {
 	if st.ceiling() > 0 {
 		return 0
 	}
-	return min(20*max(st.Dear, 5*st.gap(), second), int64(time.Hour))
+	return min(20*max(st.RetryAfter, 5*st.gap(), second), int64(time.Hour))
 }
 
 // gap is the time between calls by the pace.
@@ -138,7 +138,7 @@ func (st *State) ramp() {
 // granted before the cut or soon after it.
 func (s *step) refused(granted int64, limits *ratelimit.State, taught bool) {
 	wait := asks(limits)
-	s.Dear = wait
+	s.RetryAfter = wait
 	switch {
 	case taught:
 		s.Cut, s.HeldUntil = s.Now, max(s.HeldUntil, s.Now+wait)
@@ -153,14 +153,14 @@ func (s *step) refused(granted int64, limits *ratelimit.State, taught bool) {
 	case granted < s.From || s.Cut > 0 && granted < s.Cut+grace:
 		return
 	}
-	if s.Dry == 0 || s.Dry < dry && s.taken(s.DryFrom) {
-		s.Dry, s.DryFrom = 0, s.Now
+	if s.CutsInRow == 0 || s.CutsInRow < maxCuts && s.taken(s.FirstCut) {
+		s.CutsInRow, s.FirstCut = 0, s.Now
 	}
-	s.Dry++
+	s.CutsInRow++
 	if s.Seeking && s.Knee == 0 { // by now a doubling pace is at about twice the limit, if it was used
 		rate := max((s.lastSecond()-1)*milli, s.Config.Start*milli/2)
 		s.Pace = max(min(s.Pace/2, rate), rate/2)
-		s.Knee, s.Doubt = s.Pace, milli
+		s.Knee, s.Headroom = s.Pace, milli
 		if s.ramp(); s.Knee <= milli { // it may be anywhere below
 			s.Pace, s.Seeking = s.Knee/2, false
 		}
@@ -169,30 +169,30 @@ func (s *step) refused(granted int64, limits *ratelimit.State, taught bool) {
 	}
 	s.Cut, s.CutCalls = s.Now, s.Given.Calls
 	s.NextCall = max(s.NextCall, s.Now+s.gap()) // the window is full: the new pace begins now
-	if s.Dry >= dry {
+	if s.CutsInRow >= maxCuts {
 		s.HeldUntil = max(s.HeldUntil, s.Now+wait)
 	}
 }
 
 // cut lowers a pace at which calls were refused.
 func (s *step) cut() {
-	if s.Doubt = 0; !s.Seeking {
+	if s.Headroom = 0; !s.Seeking {
 		s.Knee = s.Pace
 	}
-	least, step := int64(slowest), s.Dry
+	least, step := int64(slowest), s.CutsInRow
 	switch {
-	case s.Dry > 1 && s.few(): // the limit is far below
-		step = dry
-	case s.Dry > 1: // no call was served since the cut before
+	case s.CutsInRow > 1 && s.few(): // the limit is far below
+		step = maxCuts
+	case s.CutsInRow > 1: // no call was served since the cut before
 		least = min(s.Pace, waking)
-	case s.ceiling() == 0 && s.Given.Calls < s.CutCalls+some: // a tenth less would be less than one call
+	case s.ceiling() == 0 && s.Given.Calls < s.CutCalls+enough: // a tenth less would be less than one call
 		step = 2
 	}
-	s.Pace, s.Seeking = max(s.Pace*cuts[min(step, dry)-1]/10, least), false
+	s.Pace, s.Seeking = max(s.Pace*cuts[min(step, maxCuts)-1]/10, least), false
 }
 
 // few reports that so few calls were taken that their number says nothing of a limit.
-func (st *State) few() bool { return st.ceiling() == 0 && st.Accepted < some }
+func (st *State) few() bool { return st.ceiling() == 0 && st.Accepted < enough }
 
 // taken reports whether a call that was granted since is out for longer than a refusal takes.
 func (st *State) taken(since int64) bool {
@@ -206,14 +206,14 @@ func (st *State) taken(since int64) bool {
 
 // accepted learns from a call that was served. If a window was used up, what it allowed since is its limit.
 func (s *step) accepted(granted int64) {
-	was := s.Dry
-	if granted < s.DryFrom {
+	before := s.CutsInRow
+	if granted < s.FirstCut {
 		return
 	}
-	if s.Dry = 0; was < dry || s.few() {
+	if s.CutsInRow = 0; before < maxCuts || s.few() {
 		return
 	}
-	rate := scaled(s.Accepted, second*milli, max(s.Now-s.Free, second))
+	rate := scaled(s.Accepted, second*milli, max(s.Now-s.AcceptedFrom, second))
 	s.Knee = min(max(rate, slowest), cmp.Or(s.ceiling(), fastest))
 	s.Pace = s.Knee
 	s.ramp()
@@ -222,8 +222,8 @@ func (s *step) accepted(granted int64) {
 // count counts calls that were granted. What was granted long ago counts ever less.
 func (s *step) count(calls int64) {
 	s.Rate.add(s.Now, second, calls)
-	for s.Now-s.Free > int64(2*longest) {
-		s.Accepted, s.Free = s.Accepted/2, s.Now-(s.Now-s.Free)/2
+	for s.Now-s.AcceptedFrom > int64(2*longest) {
+		s.Accepted, s.AcceptedFrom = s.Accepted/2, s.Now-(s.Now-s.AcceptedFrom)/2
 	}
 	s.Accepted += calls
 }
@@ -260,14 +260,14 @@ func asks(limits *ratelimit.State) int64 {
 // cuts are the tenths that remain of the pace after the first cut since a call was served, the second, and
 // those that follow. The first one is as the second if only a few calls were granted since the last, and the
 // second one as the third if only a few were ever taken.
-var cuts = [dry]int64{9, 8, 3}
+var cuts = [maxCuts]int64{9, 8, 3}
 
 const (
-	// dry is how many cuts since a call was served say that a window of some length is used up. Calls are
+	// maxCuts is how many cuts since a call was served say that a window of some length is used up. Calls are
 	// held then, and find out ever more slowly whether there is room again.
-	dry = 3
+	maxCuts = 3
 	// grace is how long after a cut a window may still be full of what was called before it.
 	grace = second
-	// some is how many calls must have been made for their number to say something.
-	some = 10
+	// enough is how many calls must have been made for their number to say something.
+	enough = 10
 )

@@ -97,7 +97,7 @@ func (s *step) served(id, granted int64) {
 	if b := &s.Breaker; !b.Open || b.Probe == id || granted > b.Since {
 		if b.Failed = 0; b.Open {
 			*b = Breaker{Closed: s.Now}
-			s.Budget, s.Accepted, s.Free = fullBudget, 0, s.Now // the breaker has dealt with what failed
+			s.Budget, s.Accepted, s.AcceptedFrom = fullBudget, 0, s.Now // the breaker has dealt with what failed
 			if s.ceiling() == 0 {
 				s.ramp()
 			}

@@ -120,7 +120,7 @@ func (st *State) Part(n, id int64) State {
 	n = max(n, 1)
 	p.Config.Parts = min(n*st.Config.Parts, maxParts)
 	p.Pace, p.Knee, p.Accepted = max(st.Pace/n, waking), st.Knee/n, st.Accepted/n
-	p.Doubt = st.Doubt / n
+	p.Headroom = st.Headroom / n
 	for k := range p.Quotas {
 		p.Quotas[k].Left /= n
 	}

@@ -73,19 +73,19 @@ type search struct {
 	// Seeking is set while the pace doubles in search of the limit.
 	Seeking bool `json:"seeking,omitempty"`
 	// Cut is when the pace was last cut, and Knee the pace from which it was cut; both 0 for never. CutCalls
-	// had been granted by then. Dear is how long the last refusal asked to wait.
-	Cut      int64 `json:"cut,omitempty"`
-	Knee     int64 `json:"knee,omitempty"`
-	CutCalls int64 `json:"cut_calls,omitempty"`
-	Dear     int64 `json:"dear,omitempty"`
-	// Doubt is how far above the knee the limit may be: a call a second after the search, until a refusal.
-	Doubt int64 `json:"doubt,omitempty"`
-	// Dry counts the cuts since any call was served, the first of which was at DryFrom. Accepted are the
-	// calls since Free that the provider did not turn away.
-	Dry      int64 `json:"dry,omitempty"`
-	DryFrom  int64 `json:"dry_from,omitempty"`
-	Accepted int64 `json:"accepted,omitempty"`
-	Free     int64 `json:"free,omitempty"`
+	// had been granted by then. RetryAfter is how long the last refusal asked to wait.
+	Cut        int64 `json:"cut,omitempty"`
+	Knee       int64 `json:"knee,omitempty"`
+	CutCalls   int64 `json:"cut_calls,omitempty"`
+	RetryAfter int64 `json:"retry_after,omitempty"`
+	// Headroom is how far above the knee the limit may be: a call a second after the search, until a refusal.
+	Headroom int64 `json:"headroom,omitempty"`
+	// CutsInRow counts the cuts since any call was served, the first of which was at FirstCut. Accepted are the
+	// calls since AcceptedFrom that the provider did not turn away.
+	CutsInRow    int64 `json:"cuts_in_row,omitempty"`
+	FirstCut     int64 `json:"first_cut,omitempty"`
+	Accepted     int64 `json:"accepted,omitempty"`
+	AcceptedFrom int64 `json:"accepted_from,omitempty"`
 	// HeldUntil is when calls may go on after refusals in a row.
 	HeldUntil int64 `json:"held_until,omitempty"`
 }

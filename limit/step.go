@@ -67,12 +67,12 @@ func (s *step) ask(ev *Event) {
 			q = &s.Again
 		}
 		q.push(w)
-		s.mind(&w)
+		s.noteDeadline(&w)
 	}
 }
 
-// mind notes the deadline of a call that waits.
-func (s *step) mind(w *waiter) {
+// noteDeadline notes the deadline of a call that waits.
+func (s *step) noteDeadline(w *waiter) {
 	if w.Deadline > 0 && (s.Overdue == 0 || w.Deadline < s.Overdue) {
 		s.Overdue = w.Deadline
 	}
@@ -88,7 +88,7 @@ func (s *step) denyLate() {
 	for _, q := range s.queues() {
 		for n := range *q {
 			if w := &(*q)[n]; w.Deadline == 0 || w.Deadline > s.Now {
-				s.mind(w)
+				s.noteDeadline(w)
 			} else {
 				s.deny(w, TooLate, 0)
 				late = append(late, w.ID)
@@ -238,8 +238,8 @@ func (st *State) ready(w *waiter, others int) int64 {
 			return never
 		}
 	}
-	if w.Retry && st.Dry > 0 { // what a refusal asks for is heeded until calls are served, but not for hours
-		at = max(at, st.Cut+min(st.Dear, forgotten))
+	if w.Retry && st.CutsInRow > 0 { // what a refusal asks for is heeded until calls are served, but not for hours
+		at = max(at, st.Cut+min(st.RetryAfter, forgotten))
 	}
 	if b := &st.Breaker; b.Open {
 		at = max(at, b.Next)
@@ -312,7 +312,7 @@ func (s *step) grant(w *waiter) {
 	s.count(share.Calls)
 	from := share.From.UnixNano()
 	if s.Given.Calls == 0 {
-		s.Since, s.Free = from, from
+		s.Since, s.AcceptedFrom = from, from
 	}
 	o.Given, s.Given = s.Given.plus(1, o.Tokens), s.Given.plus(share.Calls, o.Tokens)
 	o.Calls, o.Lost = share.Calls, max(from, s.Now)+int64(share.Every)*share.Calls+int64(s.Config.Hold)
