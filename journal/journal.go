@@ -200,8 +200,11 @@ func (j *Journal) Unfinished() bool {
 // Resumed records that the run was resumed, and the effect that was current.
 func (j *Journal) Resumed(at time.Time, asked machine.EffectKind) error {
 	n := Note{Kind: Resumed, At: at, Resumed: asked}
-	if asked == machine.CallModel {
+	switch asked {
+	case machine.CallModel:
 		n.Text = "the model is called again: the call that was under way may have been paid for"
+	case machine.Summarise:
+		n.Text = "the summary is made again: the call that was under way may have been paid for"
 	}
 	return j.Note(n)
 }

@@ -169,6 +169,43 @@ func TestASummaryThatSaysNothingHasFailed(t *testing.T) {
 	assert.Positive(t, r.Usage.InputTokens, "it is paid")
 }
 
+// A summary that was under way when a process ended is made again, and a note says that both may be paid for.
+func TestASummaryThatWasCutOffMayHaveBeenPaidFor(t *testing.T) {
+	dir := journal.Dir(t.TempDir())
+	set := policy.DefaultSet()
+	set.Context.Steps = []policy.ContextStep{policy.Summarise}
+	m, asked := &smallModel{window: 12000, calls: 20}, 0
+	ctx, leave := context.WithCancelCause(t.Context())
+	by := func(ctx context.Context, _ []message.Message) (string, message.Usage, error) {
+		if asked++; asked == 1 {
+			leave(loop.ErrSuspended)
+		}
+		return "SUMMARY", message.Usage{}, ctx.Err()
+	}
+	l, err := loop.New(m, loop.Config{Tools: payer(t), Policy: &set}, loop.WithSummary(by))
+	require.NoError(t, err)
+	open := func() *journal.Journal {
+		j, err := journal.Open(t.Context(), dir, "order-42", plainSettings)
+		require.NoError(t, err)
+		return j
+	}
+	j := open()
+	_, err = l.Run(ctx, fixture.In(newSessionNamed(t, "order-42"), j), loop.Input{Prompt: "pay them all"})
+	require.ErrorIs(t, err, loop.ErrSuspended)
+	require.NoError(t, j.Close())
+	j = open()
+	_, err = l.Resume(t.Context(), fixture.In(newSessionNamed(t, "order-42"), j))
+	require.NoError(t, err)
+	require.NoError(t, j.Close())
+	var notes []string
+	for _, rec := range records(t, string(dir)) {
+		if rec.Note != nil && rec.Note.Kind == journal.Resumed {
+			notes = append(notes, rec.Note.Text)
+		}
+	}
+	assert.Equal(t, []string{"the summary is made again: the call that was under way may have been paid for"}, notes)
+}
+
 // metered is a model that counts four bytes as a token, and says so.
 type metered struct {
 	smallModel

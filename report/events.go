@@ -316,6 +316,7 @@ var underWay = map[machine.EffectKind]string{
 	machine.CallModel: "a model call was under way", machine.RunTools: "tool calls were under way",
 	machine.WaitUntil: "it waited", machine.AskGrant: "it waited for the limiter",
 	machine.TryAction: "a try was under way", machine.AskPlanner: "the planner was asked",
+	machine.Summarise: "a summary was under way",
 }
 
 // named is a name of the API: in plain words on a page.
