@@ -118,7 +118,7 @@ func TestAReducerMaySaySomething(t *testing.T) {
 		})}}))
 	require.NoError(t, s.Dispatch(event("paid", `5`)))
 	assert.Equal(t, session.ErrNotHeld, got)
-	assert.EqualError(t, got, "session: no run holds it")
+	assert.EqualError(t, got, "session: no run holds it: begin one; a message is its prompt")
 }
 
 // A dispatch from another goroutine waits for the reducer, and is not lost.

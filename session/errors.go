@@ -20,7 +20,7 @@ var (
 	ErrReentrant = errors.New("a change of the session calls for another one from within (a reducer, or a " +
 		"callback), which would wait for itself: return the change, or dispatch the event afterwards")
 	// ErrNotHeld: only the run that holds the session may do this.
-	ErrNotHeld = errors.New("session: no run holds it")
+	ErrNotHeld = errors.New("session: no run holds it: begin one; a message is its prompt")
 )
 
 // Causes that only mistakes of the program have.

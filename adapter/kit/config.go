@@ -43,9 +43,10 @@ func (c *Faults) Share(field string, v *float64) {
 	c.Refuse(v != nil && !(*v > 0 && *v <= 1), "%s: must be above 0 and at most 1, or nil", field)
 }
 
-// Address refuses an address that is not http or https with a host, or that has a user, a query or a
-// fragment, and a key of other characters than printable ASCII, which no header can hold.
-func (c *Faults) Address(address, key string) {
+// Address refuses an address that is not http or https with a host, that has a user, a query or a fragment, or
+// that ends in the path that the model adds, and a key of other characters than printable ASCII, which no
+// header can hold.
+func (c *Faults) Address(address, key, path string) {
 	u, err := url.Parse(address)
 	good := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.RawQuery == "" &&
 		u.Fragment == "" && u.User == nil
@@ -55,6 +56,8 @@ func (c *Faults) Address(address, key string) {
 		_, err = strconv.ParseUint(u.Port(), 10, 16)
 		c.Refuse(err != nil, "URL: the port %s: give one up to %d", u.Port(), math.MaxUint16)
 	}
+	c.Refuse(good && strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/"+path),
+		"URL: ends in /%s, which is added to it: leave that out", path)
 	c.Refuse(strings.ContainsFunc(key, func(r rune) bool { return r < ' ' || r > '~' }),
 		"Key: must be of printable ASCII characters")
 }

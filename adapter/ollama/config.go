@@ -99,7 +99,7 @@ func (c Config) Format(to fmt.State, verb rune) {
 // values.
 func (c Config) Validate() error {
 	var f kit.Faults
-	f.Address(cmp.Or(c.URL, DefaultURL), c.Key)
+	f.Address(cmp.Or(c.URL, DefaultURL), c.Key, path)
 	f.Model(c.Model)
 	f.Tokens("MaxTokens", c.MaxTokens)
 	f.Tokens("ContextTokens", c.ContextTokens)

@@ -41,6 +41,7 @@ func TestAddressesAreChecked(t *testing.T) {
 		"": true, "http://10.0.0.7:11434": true, "https://ollama.example/base/": true,
 		"ftp://x": false, "http://": false, "http://user:secret@x": false, "http://x?key=1": false, "http://x#a": false, "::": false,
 		"http://:11434": false, "http://x:99999": false, "http://x:65535": true,
+		"http://x/api/chat": false,
 	} {
 		assert.Equal(t, good, ollama.Config{Model: "m", URL: url}.Validate() == nil, url)
 	}

@@ -24,6 +24,9 @@ type Model struct {
 	provider string
 }
 
+// path is that of the API.
+const path = "api/chat"
+
 // New returns a model. client may be nil for [http.DefaultClient]; its timeout bounds whole replies. The
 // error joins one for each field of cfg that is out of bounds.
 //
@@ -34,8 +37,8 @@ func New(client *http.Client, cfg Config) (*Model, error) {
 		return nil, fmt.Errorf("ollama: %w", err)
 	}
 	cfg.Options = maps.Clone(cfg.Options)
-	base := strings.TrimRight(cmp.Or(cfg.URL, DefaultURL), "/")
-	return &Model{client: kit.Guarded(cmp.Or(client, http.DefaultClient)), cfg: cfg, url: base + "/api/chat",
+	base := strings.TrimRight(cmp.Or(cfg.URL, DefaultURL), "/") + "/"
+	return &Model{client: kit.Guarded(cmp.Or(client, http.DefaultClient)), cfg: cfg, url: base + path,
 		provider: kit.ProviderAt(name, cfg.URL, DefaultURL)}, nil
 }
 

@@ -112,7 +112,7 @@ func (c Config) Format(to fmt.State, verb rune) {
 // API, each with the valid values.
 func (c Config) Validate() error {
 	var f kit.Faults
-	f.Address(cmp.Or(c.URL, DefaultURL), c.Key)
+	f.Address(cmp.Or(c.URL, DefaultURL), c.Key, apis[c.API].path)
 	f.Model(c.Model)
 	f.Tokens("MaxTokens", c.MaxTokens)
 	f.Range("Temperature", c.Temperature, 0, 2)

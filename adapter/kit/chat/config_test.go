@@ -52,10 +52,13 @@ func TestAConfigIsForOneAPI(t *testing.T) {
 }
 
 func TestAnAddressAndAKeyAreChecked(t *testing.T) {
-	for url, key := range map[string]string{"ftp://server/v1": "", "server": "", "https://server/v1?x=1": "", "https://me@server": "", "": "a\nb"} {
+	for url, key := range map[string]string{"ftp://server/v1": "", "server": "", "https://server/v1?x=1": "", "https://me@server": "", "": "a\nb",
+		"https://server/v1/chat/completions": "", "https://server/v1/chat/completions/": ""} {
 		_, err := chat.New(nil, chat.Config{URL: url, Key: key, Model: "m"})
 		assert.Error(t, err, url)
 	}
+	_, err := chat.New(nil, chat.Config{URL: "https://server/v1/responses", API: chat.Responses, Model: "m"})
+	require.EqualError(t, err, "openai: URL: ends in /responses, which is added to it: leave that out")
 	doc, err := json.Marshal(chat.Config{URL: "http://localhost:8000/v1", Key: "secret", Model: "m"})
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"url":"http://localhost:8000/v1","model":"m"}`, string(doc), "the key is in no JSON")

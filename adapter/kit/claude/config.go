@@ -131,7 +131,7 @@ const minBudget = 1024
 // values.
 func (c Config) Validate() error {
 	var f kit.Faults
-	f.Address(cmp.Or(c.URL, DefaultURL), c.Key)
+	f.Address(cmp.Or(c.URL, DefaultURL), c.Key, path)
 	kit.OneOf(&f, "Version", c.Version, "", Version2023, Version2026)
 	f.Refuse(c.Version != Version2023 && c.Temperature != nil, "Temperature: "+noSampling)
 	f.Refuse(c.Version != Version2023 && c.TopP != nil, "TopP: "+noSampling)
