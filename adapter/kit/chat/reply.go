@@ -63,7 +63,7 @@ type chatReply struct {
 	// most is the bound of the reply in tokens; 0 for none.
 	most  int64
 	parts chatParts
-	// odd is the latest event of a stream that is no part of a reply.
+	// odd is the latest event of a stream that is no part of a reply, if no part came after it.
 	odd json.RawMessage
 	// told is set if somebody wants the extras.
 	told   bool
@@ -180,7 +180,7 @@ func (r *chatReply) event(data []byte, tell func(loop.Delta)) (bool, error) {
 	p.model, p.id = cmp.Or(chunk.Text("model"), p.model), cmp.Or(chunk.Text("id"), p.id)
 	if usage := streamUsage(chunk, choices); usage != nil {
 		p.usage = latest(usageOf(usage, r.from.Model), p.usage)
-	} else if len(choices) == 0 {
+	} else if r.odd = nil; len(choices) == 0 {
 		r.odd = bytes.Clone(data)
 	}
 	if isError {
@@ -474,11 +474,11 @@ func (e *extent) whole(text string) bool {
 }
 
 // ended returns the reply at the end of a stream. The stream must have given a finish reason. Some servers
-// only mark the end: then there must be a text or calls with complete arguments, and no error.
+// only mark the end: then there must be a text or calls with complete arguments, and nothing else after them.
 func (r *chatReply) ended(done bool) (message.Reply, error) {
 	if r.parts.finish == "" {
 		otherwise := kit.ErrEnded
-		if done && r.parts.complete() {
+		if done && r.odd == nil && r.parts.complete() {
 			otherwise = nil
 		}
 		if err := kit.NoReply(r.odd, otherwise); err != nil {

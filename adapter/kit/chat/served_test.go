@@ -648,6 +648,7 @@ func TestAMarkedEndAfterAnErrorOfAnyFormEndsNoReply(t *testing.T) {
 		`{"detail":"Internal Server Error"}`:                   fault.Unavailable,
 		`{"status":429,"message":"Too many requests"}`:         fault.RateLimit,
 		`{"error_code":"REQUEST_LIMIT_EXCEEDED","msg":"Wait"}`: fault.RateLimit,
+		`{"type":"stream_interrupted","reason":"worker lost"}`: fault.Network, // in words that nobody knows
 	} {
 		_, err := ended(t, overChat(chat.Config{Model: "m"}), true, streamOf(`{"choices":[{"delta":{"content":"ha"}}]}`, failed, "[DONE]"))
 		own, is := errors.AsType[*kit.Error](err)
