@@ -201,6 +201,10 @@ func (c *Call) End(ctx context.Context, out tool.Outcome) (Answer, error) {
 			return Answer{Again: true}, nil
 		case own && !r.reduces:
 			return Answer{Own: true}, nil
+		case r.cfg.Sequential && r.runner.State().Batch.Calls[c.c.run.Index].Lost != nil:
+			// The core asks after the next call, which waits for this one.
+			r.broken(unasked(machine.AskDoubt, c.c.name))
+			continue
 		}
 		if text, known := r.foresee(c.c); known {
 			return Answer{Own: own, Text: text}, nil

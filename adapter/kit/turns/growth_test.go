@@ -34,9 +34,14 @@ func add(n int) message.Reply {
 
 // asked is a run whose model is asked, with the tool add.
 func asked(t testing.TB, set *policy.Set) *turns.Run {
+	return begun(t, turns.Config{Settings: turns.Settings{Policy: set}})
+}
+
+func begun(t testing.TB, cfg turns.Config) *turns.Run {
 	s, err := session.New(session.Config{ID: "many"})
 	require.NoError(t, err)
-	run, err := turns.New(s, turns.Config{Clock: looptest.NewClock(), Settings: turns.Settings{Policy: set}})
+	cfg.Clock = looptest.NewClock()
+	run, err := turns.New(s, cfg)
 	require.NoError(t, err)
 	said := func() []message.Message { return []message.Message{{Role: message.User, Text: "Add."}} }
 	require.NoError(t, run.Next(t.Context(), addTools(t), said))

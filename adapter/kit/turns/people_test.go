@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/retake-go/retake/adapter/kit/turns"
 	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/policy"
 )
@@ -46,4 +48,17 @@ func TestARunThatAsksAPersonSaysWhatToSet(t *testing.T) {
 			assert.ErrorContains(t, err, "or run the loop with package loop")
 		})
 	}
+}
+
+// A runtime that makes one call after the other waits for the answer to a call in doubt before it makes the
+// next, so the run cannot wait for that one before it asks.
+func TestASequentialRunThatAsksAboutADoubtEndsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		set := policy.DefaultSet()
+		set.Global.Approval = &policy.Approval{InDoubt: policy.DoubtAsk}
+		run := begun(t, turns.Config{Sequential: true, Settings: turns.Settings{Policy: &set}})
+		first := made(t, run, `{"n": 1}`, `{"n": 2}`)[0]
+		_, err := first.End(t.Context(), does(t, first, "", errors.New("cut off")))
+		assert.ErrorContains(t, err, "what became of a call of add is asked, and nobody can be asked here")
+	})
 }

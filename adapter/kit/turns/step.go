@@ -35,12 +35,17 @@ func (r *Run) fed(effects []machine.Effect, err error) {
 	}
 	if n := len(effects); err == nil && n > 0 && effects[n-1].Kind == machine.AskPerson {
 		a := effects[n-1].Asks[0]
-		err = fmt.Errorf(nobody[a.Kind]+", or run the loop with package loop", cmp.Or(a.Tool, "the answer"))
+		err = unasked(a.Kind, a.Tool)
 	}
 	if err != nil {
 		r.broken(err)
 	}
 	r.wake()
+}
+
+// unasked is the error of a question about a call of a tool, or about the answer.
+func unasked(kind machine.AskKind, name string) error {
+	return fmt.Errorf(nobody[kind]+", or run the loop with package loop", cmp.Or(name, "the answer"))
 }
 
 // nobody is what is told of a question, by its kind: here is nobody to ask.
