@@ -50,7 +50,7 @@ func classProblem(c fault.Class) string {
 	if c.Plane() != "" {
 		return ""
 	}
-	if class, known := fault.ParseName(string(c)); known && class != c {
+	if class, known := fault.ParseName(string(c)); known {
 		return fmt.Sprintf("%q is another vocabulary's name for a class; write %s", c, class)
 	}
 	const good = "abcdefghijklmnopqrstuvwxyz0123456789_-."
