@@ -66,7 +66,7 @@ func (p *parse) named(written string, n int) (Call, bool) {
 	return p.to.names.call(written, p.begin(n))
 }
 
-// broken is a call that was not read to its end, or that has two sets of arguments.
+// broken returns a call that was not read to its end, or that has two sets of arguments.
 func (p *parse) broken(c Call) Call {
 	c.Arguments, c.Broken = nil, &Broken{Rule: fault.RuleSyntax, Offset: c.Offset}
 	if p.fault != nil {
@@ -76,7 +76,7 @@ func (p *parse) broken(c Call) Call {
 	return c
 }
 
-// json is a copy of the JSON of node n; nil where calls are only counted.
+// json returns a copy of the JSON of node n; nil where calls are only counted.
 func (p *parse) json(n int) []byte {
 	if p.to.over > 0 {
 		return nil
@@ -84,7 +84,8 @@ func (p *parse) json(n int) []byte {
 	return slices.Clone(p.jsonOf(n))
 }
 
-// text is the content of string n; empty if it was not read to its end. It lasts until the next text or key.
+// text returns the content of string n; empty if it was not read to its end. It lasts until the next text or
+// key.
 func (p *parse) text(n int) []byte {
 	if p.at(n).open {
 		return nil
@@ -92,10 +93,10 @@ func (p *parse) text(n int) []byte {
 	return p.unquoted(p.jsonOf(n))
 }
 
-// key is the name of member n. It lasts as long as a text.
+// key returns the name of member n. It lasts as long as a text.
 func (p *parse) key(n int) []byte { return p.unquoted(p.keyOf(n)) }
 
-// unquoted is the content of a JSON string that the reader wrote.
+// unquoted returns the content of a JSON string that the reader wrote.
 func (p *parse) unquoted(quoted []byte) []byte {
 	if bytes.IndexByte(quoted, '\\') < 0 {
 		return quoted[1 : len(quoted)-1]

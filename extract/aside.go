@@ -25,7 +25,7 @@ func thoughtTokenAt(text string, pos int) mark {
 	return mark{}
 }
 
-// asideEnd is the end of what m opens: its closing mark, or else the end of the text.
+// asideEnd returns the end of what m opens: its closing mark, or else the end of the text.
 func asideEnd(text string, m mark) int {
 	if m.until == "" {
 		return closing(text, m.end, m.word)
@@ -36,7 +36,7 @@ func asideEnd(text string, m mark) int {
 	return len(text)
 }
 
-// closing is the offset of the next closing tag of one of the words, or else the end of the text.
+// closing returns the offset of the next closing tag of one of the words, or else the end of the text.
 func closing(text string, pos int, words ...string) int {
 	for pos < len(text) {
 		i := strings.IndexByte(text[pos:], '<')
@@ -52,8 +52,8 @@ func closing(text string, pos int, words ...string) int {
 	return len(text)
 }
 
-// unopenedThought is the offset after pos of a closing tag of a thought without an opening one; -1 if there
-// is none. For many models the opening tag is a part of the prompt, so they write only the closing one.
+// unopenedThought returns the offset after pos of a closing tag of a thought without an opening one; -1 if
+// there is none. For many models the opening tag is a part of the prompt, so they write only the closing one.
 func unopenedThought(text string, pos int) int {
 	for ; ; pos++ {
 		i := strings.IndexByte(text[pos:], '<')
@@ -69,7 +69,7 @@ func unopenedThought(text string, pos int) int {
 	}
 }
 
-// afterThoughts is the end of the thoughts that a text begins with.
+// afterThoughts returns the end of the thoughts that a text begins with.
 func afterThoughts(text string) int {
 	from := textStart(text)
 	for {

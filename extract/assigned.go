@@ -38,8 +38,8 @@ func (s *scanner) assign(p *parse, n int) {
 // maxLine is how many bytes of a line are looked at, so that reading stays linear.
 const maxLine = 256
 
-// lineBefore is the text before pos in its line, without indentation, and the size of the indentation. For a
-// line that is too long it is "#", as for a comment.
+// lineBefore returns the text before pos in its line, without indentation, and the size of the indentation.
+// For a line that is too long it is "#", as for a comment.
 func lineBefore(text string, pos int) (line string, indent int) {
 	window := text[max(0, pos-maxLine):pos]
 	start := strings.LastIndexByte(window, '\n') + 1

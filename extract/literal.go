@@ -83,7 +83,7 @@ func (r *reader) stop() int { return min(r.end, r.limit) }
 // has reports whether prefix is at pos.
 func (r *reader) has(prefix string) bool { return strings.HasPrefix(r.src[r.pos:r.stop()], prefix) }
 
-// peek is the byte at pos, or 0 at the end. No grammar here has a 0.
+// peek returns the byte at pos, or 0 at the end. No grammar here has a 0.
 func (r *reader) peek() byte {
 	if r.pos >= r.stop() {
 		return 0
@@ -124,8 +124,8 @@ func (r *reader) close(n int) bool {
 	return true
 }
 
-// settled is the child to go on after in a bracket: n, or 0 where nodes that were read to their end are not
-// kept.
+// settled returns the child to go on after in a bracket: n, or 0 where nodes that were read to their end are
+// not kept.
 func (r *reader) settled(n int) int {
 	if n == 0 || !r.outline {
 		return n
@@ -134,7 +134,7 @@ func (r *reader) settled(n int) int {
 	return 0
 }
 
-// jsonOf is what was written of node n, keyOf the name of member n as it was written.
+// jsonOf returns what was written of node n, keyOf the name of member n as it was written.
 func (r *reader) jsonOf(n int) []byte { return r.out[r.at(n).from:r.at(n).to] }
 
 func (r *reader) keyOf(n int) []byte { return r.out[r.at(n).name : r.at(n).from-1] }

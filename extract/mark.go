@@ -110,7 +110,7 @@ func isClosing(text string) bool {
 	return strings.HasPrefix(text, "</") || strings.HasPrefix(text, closes)
 }
 
-// innerOf is what stands between the marks around the tag at pos, and its end; empty if there is no tag.
+// innerOf returns what stands between the marks around the tag at pos, and its end; empty if there is no tag.
 func innerOf(text string, pos int) (inner string, end int) {
 	window := text[pos:min(len(text), pos+maxTag)]
 	begin, until := len("<"), ">"
@@ -193,7 +193,7 @@ func cutClosing(inner string) (rest string, closing bool) {
 // bars are those that models and servers write around a word.
 const bars = "|｜‖"
 
-// afterVendor is inner without a word between bars before the tag's name, as in <｜DSML｜name> and
+// afterVendor returns inner without a word between bars before the tag's name, as in <｜DSML｜name> and
 // </||DSML||name>.
 func afterVendor(inner string) string {
 	begins := inner[:len(inner)-len(strings.TrimPrefix(inner, "/"))]
@@ -208,8 +208,8 @@ func afterVendor(inner string) string {
 	return inner
 }
 
-// afterNamespace is inner without the prefix of the tag's name, as in "seed:tool_call" and "ifm|tool_call". A
-// word before the colon is the name: Hunyuan writes "tool_call:opensource".
+// afterNamespace returns inner without the prefix of the tag's name, as in "seed:tool_call" and
+// "ifm|tool_call". A word before the colon is the name: Hunyuan writes "tool_call:opensource".
 func afterNamespace(inner string) string {
 	if inner == "" || !isNameStart(inner[0]) {
 		return inner
@@ -228,8 +228,8 @@ func isControl(inner string) bool {
 		strings.HasPrefix(inner, "｜") && strings.HasSuffix(inner, "｜")
 }
 
-// functionOf is the name in a tag's attributes: =f, ="f" or, before other attributes, name="f", and of Kimi
-// K3 tool="f" and key="f".
+// functionOf returns the name in a tag's attributes: =f, ="f" or, before other attributes, name="f", and of
+// Kimi K3 tool="f" and key="f".
 func functionOf(attributes string) string {
 	attribute, value, ok := strings.Cut(strings.TrimSpace(attributes), "=")
 	if !ok || !slices.Contains([]string{"", "name", "tool", "key"}, attribute) {

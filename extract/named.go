@@ -79,8 +79,8 @@ const separator = "<tool_sep>"
 var argumentLead = regexp.MustCompile("^[`*]*[ \t\r\n]*(?::[0-9]*[ \t\r\n]*|" + separator + "[ \t\r\n]*)?" +
 	"(?:(?:Action Input|Arguments|Parameters|Input|Args|✿ARGS✿):[ \t\r\n]*)?")
 
-// argumentsAfter is the offset of the arguments after a name that ends at pos; -1 if there are none. Between
-// them may be the argumentLead, control tokens and a fence.
+// argumentsAfter returns the offset of the arguments after a name that ends at pos; -1 if there are none.
+// Between them may be the argumentLead, control tokens and a fence.
 func argumentsAfter(text string, pos int) int {
 	pos = skipMarks(text, pos+len(argumentLead.FindString(text[pos:])))
 	if pos < len(text) && text[pos] == '{' {
@@ -172,7 +172,7 @@ func (p *parse) none(c *Call, pos int) {
 	c.noArguments(c.Offset)
 }
 
-// fromTags is c with the arguments in tags at pos. around is the word of the tag around them.
+// fromTags returns c with the arguments in tags at pos. around is the word of the tag around them.
 func (p *parse) fromTags(c Call, around string) Call {
 	first := p.pos
 	if !p.tagged(around) {

@@ -54,7 +54,8 @@ func (s *nodes) at(n int) *node {
 	return &s.blocks[1+n/blockNodes][n%blockNodes]
 }
 
-// kind is that of node n, child its first child, next the child after it, begin where it begins in the text.
+// kind returns that of node n, child its first child, next the child after it, begin where it begins in the
+// text.
 func (s *nodes) kind(n int) kind { return s.at(n).kind }
 func (s *nodes) child(n int) int { return int(s.at(n).child) }
 func (s *nodes) next(n int) int  { return int(s.at(n).next) }

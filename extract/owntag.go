@@ -52,7 +52,7 @@ func (s *scanner) owned(p *parse, c Call, m mark, some bool) bool {
 	return true
 }
 
-// plainTag is the name of the opening tag at pos that has nothing but a name; empty if there is none.
+// plainTag returns the name of the opening tag at pos that has nothing but a name; empty if there is none.
 func plainTag(text string, pos int) string {
 	if text[pos] != '<' {
 		return ""

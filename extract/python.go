@@ -93,7 +93,7 @@ func (r *reader) name() string {
 	return plainName(written)
 }
 
-// tokenEnd is the end of the name at pos: letters, digits and "_", with ".", "-" and "/" between them.
+// tokenEnd returns the end of the name at pos: letters, digits and "_", with ".", "-" and "/" between them.
 func tokenEnd(src string, pos int) int {
 	end := pos
 	for i := pos; i < len(src); i++ {

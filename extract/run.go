@@ -73,7 +73,7 @@ func (c Call) said() said {
 	return said{c.Name, sha256.Sum256(args)}
 }
 
-// container is the form of the tag around.
+// container returns the form of the tag around.
 func (s *scanner) container() Form {
 	switch s.tag.kind {
 	case callTag:

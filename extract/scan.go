@@ -224,9 +224,9 @@ func (s *scanner) literal() bool {
 // toolName is a member with the name of a tool.
 var toolName = regexp.MustCompile(`["']name["']\s*:\s*(?:"([^"]*)|'([^']*))`)
 
-// nameless is a call whose name was not read. If a closing tag bounds it, the name is searched for after the
-// place at which reading stopped, so that the feedback is about the right tool. After a complete object only
-// the text up to the next object or tag is searched.
+// nameless returns a call whose name was not read. If a closing tag bounds it, the name is searched for after
+// the place at which reading stopped, so that the feedback is about the right tool. After a complete object
+// only the text up to the next object or tag is searched.
 func (s *scanner) nameless(start, stop int, whole bool) Call {
 	c := Call{Form: formToolTag, Offset: start, End: stop}
 	end := len(s.text)
@@ -268,8 +268,9 @@ func (s *scanner) take(p *parse, start int) {
 	}
 }
 
-// resume is where to go on after a literal without calls: usually its end. If a list broke directly after one
-// of its strings, it is within that string, because the quotes were those of an outer text: ['f(a='b')'].
+// resume returns where to go on after a literal without calls: usually its end. If a list broke directly
+// after one of its strings, it is within that string, because the quotes were those of an outer text:
+// ['f(a='b')'].
 func (p *parse) resume(end int) int {
 	if p.fault == nil || p.cut || p.pos != p.afterString {
 		return end

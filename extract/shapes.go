@@ -342,8 +342,8 @@ func (p *parse) nameMember(n int, at setting) (c Call, taken bool) {
 	return c, true
 }
 
-// extras are the repairs for the members of n that are dropped: all but the two given ones and the properties
-// of the call.
+// extras returns the repairs for the members of n that are dropped: all but the two given ones and the
+// properties of the call.
 func (p *parse) extras(n, name, args int) []Repair {
 	var dropped []Repair
 	for m := range p.children(n) {

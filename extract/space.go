@@ -88,7 +88,7 @@ func isNameStart(c byte) bool { return isLetter(c) || c == '_' || c >= 0x80 }
 
 func isNameByte(c byte) bool { return isNameStart(c) || isDigit(c) }
 
-// textStart is the offset after a byte order mark.
+// textStart returns the offset after a byte order mark.
 func textStart(text string) int { return len(text) - len(strings.TrimPrefix(text, "\ufeff")) }
 
 func skipSpace(text string, pos int) int {

@@ -71,7 +71,7 @@ func (r *reader) between(token string) bool {
 // quoteTokens are control tokens that are used as quotes.
 var quoteTokens = [...]string{"<escape>", `<|"|>`}
 
-// quoteToken is the one of the quoteTokens at pos, if any.
+// quoteToken returns the one of the quoteTokens at pos, if any.
 func (r *reader) quoteToken() string {
 	for _, token := range quoteTokens {
 		if r.has(token) {

@@ -71,7 +71,7 @@ func (r *reader) argument(around string) (value piece, ok bool) {
 	return value, ok && r.quote(strings.TrimSpace(r.src[key.start:key.end]), key.start)
 }
 
-// openTag is the opening tag at pos; its word is empty if there is none.
+// openTag returns the opening tag at pos; its word is empty if there is none.
 func (r *reader) openTag() mark {
 	rest := r.src[r.pos:]
 	if len(rest) < 2 || rest[0] != '<' || isClosing(rest) {
@@ -84,8 +84,8 @@ func (r *reader) closes(word string) bool {
 	return isClosing(r.src[r.pos:]) && tagAt(r.src, r.pos).word == word
 }
 
-// content is the text up to the closing tag of m. It goes to the end of that tag. Before it, the tag around
-// may not be closed and no other tag like m may be opened.
+// content returns the text up to the closing tag of m. It goes to the end of that tag. Before it, the tag
+// around may not be closed and no other tag like m may be opened.
 func (r *reader) content(m mark, around string) (piece, bool) {
 	start := r.afterCDATA(m.end)
 	if start < 0 {
@@ -107,8 +107,8 @@ func (r *reader) content(m mark, around string) (piece, bool) {
 // The marks around a section of a value in which no tag is one (MiniCPM5).
 const cdataStart, cdataEnd = "<![CDATA[", "]]>"
 
-// afterCDATA is the end of the section that a value begins with; pos if it begins with none, and -1 if the
-// section does not end.
+// afterCDATA returns the end of the section that a value begins with; pos if it begins with none, and -1 if
+// the section does not end.
 func (r *reader) afterCDATA(pos int) int {
 	if !strings.HasPrefix(r.src[pos:r.stop()], cdataStart) {
 		return pos

@@ -141,7 +141,8 @@ func (s *seeker) answer() {
 	}
 }
 
-// around is the end of a value that begins at or after pos and has the offset at in it; -1 if there is none.
+// around returns the end of a value that begins at or after pos and has the offset at in it; -1 if there is
+// none.
 func (s *seeker) around(pos, at int) int {
 	for pos < at {
 		if c := s.text[pos]; c != '{' && c != '[' {
@@ -248,7 +249,7 @@ func (s *seeker) candidate(start int, tag, fenced mark) (end int, more bool) {
 	return behind, s.points == 0
 }
 
-// tagEnd is the end of a closing tag that follows end, or end itself.
+// tagEnd returns the end of a closing tag that follows end, or end itself.
 func (s *seeker) tagEnd(end int) int {
 	if next := skipSpace(s.text, end); next < len(s.text) && s.text[next] == '<' {
 		if m := tagAt(s.text, next); m.kind != noMark {

@@ -61,8 +61,8 @@ func byWord[V any](rows []row[V]) map[string]V {
 // maxWord is the length of the longest word, at most.
 const maxWord = 20
 
-// wordOf is the word of a tag's name; the zero word if it is not in words. It allocates nothing for other
-// tags, of which a text may be made.
+// wordOf returns the word of a tag's name; the zero word if it is not in words. It allocates nothing for
+// other tags, of which a text may be made.
 func wordOf(name string) word {
 	var plain [maxWord]byte
 	n := 0

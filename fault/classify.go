@@ -115,7 +115,7 @@ func RequestID(headers map[string][]string) string {
 	return ""
 }
 
-// sentence is the error's message for operators.
+// sentence returns the error's message for operators.
 func (e *evidence) sentence() string {
 	text := cmp.Or(e.message, e.text)
 	if text == "" && e.err != nil {

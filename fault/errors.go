@@ -92,7 +92,7 @@ func (e *ClassError) Error() string {
 // Unwrap returns the cause.
 func (e *ClassError) Unwrap() error { return e.Cause }
 
-// Failure is the error as the core sees it.
+// Failure returns the error as the core sees it.
 func (e *ClassError) Failure() Failure {
 	if e.Class.Plane() == Transport {
 		return Failure{Plane: Transport, Class: e.Class, Message: Scrub(e.Error())}

@@ -69,7 +69,7 @@ func gather(r Response) evidence {
 	return e
 }
 
-// documentCode is the code of a result envelope or an agent error: {"status": "error", "error": CODE},
+// documentCode returns the code of a result envelope or an agent error: {"status": "error", "error": CODE},
 // {"success": false, "error": CODE} or {"error": CODE} alone, with a name of the documents. It is "" for
 // anything else.
 func documentCode(n httphint.Node) string {
@@ -161,7 +161,7 @@ func tellsError(n httphint.Node) bool {
 	return choiceError(n).Is()
 }
 
-// choiceError is the error within a choice (OpenRouter, when the provider fails in the middle).
+// choiceError returns the error within a choice (OpenRouter, when the provider fails in the middle).
 func choiceError(n httphint.Node) httphint.Node {
 	for _, choice := range n.At("choices").Items() {
 		if c := choice.At("error"); c.IsObject() {
@@ -171,7 +171,7 @@ func choiceError(n httphint.Node) httphint.Node {
 	return httphint.Node{}
 }
 
-// exceptionName is the name of a Bedrock stream's exception: its message's only member.
+// exceptionName returns the name of a Bedrock stream's exception: its message's only member.
 func exceptionName(n httphint.Node) string {
 	for _, name := range n.Names() {
 		if strings.HasSuffix(name, "Exception") && n.At(name).IsObject() {

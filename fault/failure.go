@@ -36,7 +36,7 @@ type Failure struct {
 // Failed reports whether f is a failure at all.
 func (f Failure) Failed() bool { return f.Class != "" }
 
-// FailureOf is a Go error as the core sees it: by the first of its chain that is a typed error of this
+// FailureOf returns a Go error as the core sees it: by the first of its chain that is a typed error of this
 // package or has a method Failure() [Failure], else by its classification ([ClassifyError]). Nil is of class
 // [Unknown]. It is printable, has no keys, and shares no memory with the error.
 func FailureOf(err error) Failure {
@@ -51,8 +51,8 @@ func FailureOf(err error) Failure {
 	return Recordable(f.complete(), err)
 }
 
-// Recordable is a failure as it may be recorded: printable, without keys, with issues of its own, and with
-// the text of the Go error behind it if that says more. err may be nil.
+// Recordable returns a failure as it may be recorded: printable, without keys, with issues of its own, and
+// with the text of the Go error behind it if that says more. err may be nil.
 func Recordable(f Failure, err error) Failure {
 	f.Class, f.Tool, f.Message = canon.UTF8(f.Class), canon.UTF8(f.Tool), Scrub(canon.UTF8(f.Message))
 	f.Issues = slices.Clone(PrintableIssues(f.Issues))
@@ -86,7 +86,7 @@ type failing interface {
 	Failure() Failure
 }
 
-// complete is a failure with a class, and with the plane that it names or else that of its class.
+// complete returns a failure with a class, and with the plane that it names or else that of its class.
 func (f Failure) complete() Failure {
 	f.Class = cmp.Or(f.Class, Unknown)
 	switch {

@@ -118,7 +118,7 @@ func misaddresses(err error) bool {
 	return false
 }
 
-// advised is a message with what would help, if it is known.
+// advised returns a message with what would help, if it is known.
 func advised(message string, err error) string {
 	if !chain.Has(err, misaddresses) {
 		return message

@@ -107,7 +107,7 @@ func (i Issue) Wanted() string {
 // noMember is expected where a member is not allowed.
 const noMember = "no member of this name"
 
-// NoMember is the Expected of a member that is not allowed. allowed lists the names that are; it may be
+// NoMember returns the Expected of a member that is not allowed. allowed lists the names that are; it may be
 // empty.
 func NoMember(allowed string) string {
 	if allowed == "" {
@@ -116,7 +116,7 @@ func NoMember(allowed string) string {
 	return noMember + " (allowed: " + allowed + ")"
 }
 
-// Allowed is the list that Expected was made of by [NoMember]; false if it was not.
+// Allowed returns the list that Expected was made of by [NoMember]; false if it was not.
 func (i Issue) Allowed() (names string, ok bool) {
 	rest, ok := strings.CutPrefix(i.Expected, noMember+" (allowed: ")
 	if ok {
@@ -130,8 +130,8 @@ const (
 	noneOf = "no call, for no tools are offered"
 )
 
-// OneOf is the Expected of a name that is not known. names lists those that are; it is empty for a tool where
-// there are none.
+// OneOf returns the Expected of a name that is not known. names lists those that are; it is empty for a tool
+// where there are none.
 func OneOf(names string) string {
 	if names == "" {
 		return noneOf
@@ -139,7 +139,7 @@ func OneOf(names string) string {
 	return oneOf + names
 }
 
-// Known is the list that Expected was made of by [OneOf]; all of Expected if it was not.
+// Known returns the list that Expected was made of by [OneOf]; all of Expected if it was not.
 func (i Issue) Known() string {
 	if i.Expected == noneOf {
 		return ""
@@ -147,18 +147,18 @@ func (i Issue) Known() string {
 	return strings.TrimPrefix(i.Expected, oneOf)
 }
 
-// ID is a short stable name of the issue: the same place and the same rule have the same id in every run and
-// version. The received value is no part of it, so that an issue keeps its id with another wrong value; nor
-// is Optional.
+// ID returns a short stable name of the issue: the same place and the same rule have the same id in every run
+// and version. The received value is no part of it, so that an issue keeps its id with another wrong value;
+// nor is Optional.
 func (i Issue) ID() string {
 	sum := sha256.Sum256([]byte(i.Pointer + "\x00" + i.Rule + "\x00" + i.Expected))
 	return hex.EncodeToString(sum[:6])
 }
 
-// String is the issue as one line for people: "nights: expected integer, got string".
+// String returns the issue as one line for people: "nights: expected integer, got string".
 func (i Issue) String() string { return i.Place() + ": " + i.Says() }
 
-// Says is the issue without its place: "expected integer, got string".
+// Says returns the issue without its place: "expected integer, got string".
 func (i Issue) Says() string {
 	wants := "expected " + i.Wanted()
 	switch {
@@ -175,7 +175,7 @@ func (i Issue) Says() string {
 	return wants
 }
 
-// Place is the issue's pointer as people write it: "nights", "guests/0/name"; "(whole)" for the whole
+// Place returns the issue's pointer as people write it: "nights", "guests/0/name"; "(whole)" for the whole
 // document.
 func (i Issue) Place() string {
 	if i.Pointer == "" {

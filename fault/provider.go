@@ -58,7 +58,7 @@ func (e *ProviderError) Metadata() Metadata {
 	return Metadata{Provider: e.Provider, Model: e.Model, StatusCode: e.StatusCode, RetryAfter: e.RetryAfter}
 }
 
-// Failure is the error as the core sees it.
+// Failure returns the error as the core sees it.
 func (e *ProviderError) Failure() Failure {
 	return Failure{Plane: cmp.Or(e.Class.Plane(), Transport), Class: e.Class, Message: Scrub(e.Message),
 		RetryAfter: max(e.RetryAfter, 0), MaxReply: max(e.MaxReply, 0), Final: e.Final}

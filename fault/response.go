@@ -63,7 +63,7 @@ type Verdict struct {
 // Failed reports whether anything went wrong.
 func (v Verdict) Failed() bool { return v.Class != "" }
 
-// Failure is the verdict as the core sees it.
+// Failure returns the verdict as the core sees it.
 func (v Verdict) Failure() Failure {
 	return Failure{Plane: v.Plane, Class: v.Class, Message: v.Message, RetryAfter: v.RetryAfter,
 		Final: v.final()}
@@ -262,7 +262,7 @@ func textOrJSON(raw json.RawMessage) []byte {
 	return bytes.Clone(raw)
 }
 
-// numericCode is a code as classification compares it: a number is a status.
+// numericCode returns a code as classification compares it: a number is a status.
 func numericCode(code string) (int, bool) {
 	n, err := strconv.Atoi(strings.TrimSpace(code))
 	return n, err == nil && n >= 100 && n <= 599

@@ -33,7 +33,7 @@ func (e *TransportError) Error() string {
 // Unwrap returns the cause.
 func (e *TransportError) Unwrap() error { return e.Cause }
 
-// Failure is the error as the core sees it.
+// Failure returns the error as the core sees it.
 func (e *TransportError) Failure() Failure {
 	return Failure{
 		Plane: Transport, Class: cmp.Or(e.Class, Unavailable), Message: Scrub(e.Error()),

@@ -266,7 +266,7 @@ func Anew(f RetryFeedback, attempts int) string {
 	return string(f.fill([]byte(said), f.todo(w)))
 }
 
-// todo is what to do if an attempt is left.
+// todo returns what to do if an attempt is left.
 func (f *RetryFeedback) todo(w *wording) string {
 	if f.Source == Tool {
 		return w.toolDo

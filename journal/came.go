@@ -62,7 +62,8 @@ func (f *Fold) Came(question string) (came Came, ok bool) {
 // slice is read-only.
 func (f *Fold) Warnings() []string { return f.untaken.From(0) }
 
-// Untaken is what a process said of the last answer to a question that it did not take; empty if it took all.
+// Untaken returns what a process said of the last answer to a question that it did not take; empty if it took
+// all.
 func (f *Fold) Untaken(question string) string {
 	for _, text := range f.untaken.Backward() {
 		if strings.Contains(text, fmt.Sprintf("%q", question)) {
@@ -93,7 +94,7 @@ func (f *Fold) keepAnswered(from standing, ev *machine.Event, effects []machine.
 	}
 }
 
-// endText is what the end of a call says: the result, or what was wrong.
+// endText returns what the end of a call says: the result, or what was wrong.
 func endText(t *machine.ToolEnd) string {
 	switch {
 	case t.Failure != nil:

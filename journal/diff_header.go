@@ -76,8 +76,8 @@ func policiesDiffer(a, b *Header) []policyDifference {
 	return found
 }
 
-// targetsOf are the targets of the policies that either header has: the answer, transport, and tools in order
-// of name.
+// targetsOf returns the targets of the policies that either header has: the answer, transport, and tools in
+// order of name.
 func targetsOf(a, b *Header) []policy.Target {
 	all := append(slices.Concat(a.Policies(), b.Policies()), policy.Target{})
 	slices.SortFunc(all, func(x, y policy.Target) int {

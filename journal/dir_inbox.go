@@ -21,12 +21,12 @@ const (
 	itemSuffix = ".json"
 )
 
-// inboxOf is the folder of a session's inbox.
+// inboxOf returns the folder of a session's inbox.
 func inboxOf(session string) string {
 	return path.Join(inboxes, strings.TrimSuffix(FileName(session), suffix))
 }
 
-// itemName is the name of an item's file.
+// itemName returns the name of an item's file.
 func itemName(i Item) string {
 	return string(i.Kind) + "." + strings.TrimSuffix(FileName(i.Key), suffix) + itemSuffix
 }
@@ -146,7 +146,7 @@ func (in inbox) write(name string, text []byte) error {
 // removeFile removes a file that may be gone already.
 func (in inbox) removeFile(name string) error { return unlessGone(in.on.remove(in.Root, name)) }
 
-// unlessGone is an error of the file system, but nil where there is no such file.
+// unlessGone returns an error of the file system, but nil where there is no such file.
 func unlessGone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -247,7 +247,8 @@ func (e *erasure) addReduced(at string, reduced *machine.Reduced) {
 	e.addTexts(at, inReduced, isRefused)
 }
 
-// header is a header with marks in the place of templates and stop sequences. Its state has them already.
+// header returns a header with marks in the place of templates and stop sequences. Its state has them
+// already.
 func (r *redactor) header(h Header) (Header, error) {
 	state := h.State
 	h.State = nil

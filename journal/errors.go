@@ -93,7 +93,7 @@ func (e kindError) Is(target error) bool { return target == e.kind }
 
 func (e kindError) Unwrap() error { return e.error }
 
-// heldError is an error of [ErrConflict]: what the journal holds conflicts with what is to begin.
+// heldError returns an error of [ErrConflict]: what the journal holds conflicts with what is to begin.
 func heldError(holds string) error { return kindError{errors.New("journal: " + holds), ErrConflict} }
 
 // ConflictError reports that the journal of a session has another writer. errors.Is matches [ErrConflict].

@@ -83,8 +83,8 @@ func (f *Fold) Unfinished() bool {
 	return f.Header.Format != "" && !atRest(&f.State)
 }
 
-// Form is the JSON Schema of the arguments of a tool of whose calls a person was asked in the run; nil if the
-// journal does not have it.
+// Form returns the JSON Schema of the arguments of a tool of whose calls a person was asked in the run; nil
+// if the journal does not have it.
 func (f *Fold) Form(tool string) json.RawMessage {
 	for _, n := range f.forms {
 		if n.Tool == tool {
@@ -127,7 +127,7 @@ func (f *Fold) forget(at int64) {
 	}
 }
 
-// known are the configs of the runs so far.
+// known returns the configs of the runs so far.
 func (f *Fold) known() *Configs {
 	if f.configs == nil {
 		f.configs = &Configs{shown: true}
@@ -366,7 +366,7 @@ func (f *Fold) note(n Note) {
 	}
 }
 
-// keptNotes are the notes that matter later.
+// keptNotes returns the notes that matter later.
 func (f *Fold) keptNotes() []Note {
 	kept := slices.Clip(f.Notes)
 	if f.Asked.Kind == machine.AskPerson {

@@ -28,7 +28,7 @@ func newFolds(r *redactor) folds {
 // redacts reports whether the current run is redacted, and what was left out is known.
 func (f *folds) redacts() bool { return f.clear != nil && f.clear != f.file }
 
-// last is the fold of the current run: of what happened if that is known.
+// last returns the fold of the current run: of what happened if that is known.
 func (f *folds) last() *Fold {
 	if f.clear != nil {
 		return f.clear

@@ -54,8 +54,8 @@ func (f *Follower) skip(in io.Reader) (err error) {
 // Forget drops what is not needed to go on: see [machine.State.Forget].
 func (f *Follower) Forget() { f.fold.forget(f.r.end) }
 
-// Last is the last run that has begun. It changes with the next Read. The error is [ErrNoRun] if there is
-// none; the fold has the id of the session then, too.
+// Last returns the last run that has begun. It changes with the next Read. The error is [ErrNoRun] if there
+// is none; the fold has the id of the session then, too.
 func (f *Follower) Last() (*Fold, error) {
 	last := f.fold.begunLast()
 	if last.Header.Format == "" || last.State.Phase == machine.Idle {
@@ -64,5 +64,5 @@ func (f *Follower) Last() (*Fold, error) {
 	return last, nil
 }
 
-// Lines is the number of lines that were read.
+// Lines returns the number of lines that were read.
 func (f *Follower) Lines() int64 { return f.r.line }

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// marker is a lock beyond the end of any journal.
+// marker returns a lock beyond the end of any journal.
 func marker() syscall.Flock_t {
 	return syscall.Flock_t{Type: syscall.F_WRLCK, Start: 1 << 62, Len: 1}
 }

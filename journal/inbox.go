@@ -128,8 +128,8 @@ func (i Item) Check(session string) error {
 // itemFrame is the room for what an item has beside its body: key and name, escaped, and members.
 const itemFrame = 8 << 10
 
-// mostBody is the most bytes that the body may have. A sealed one is larger than what it seals: base64 makes
-// four bytes of three.
+// mostBody returns the most bytes that the body may have. A sealed one is larger than what it seals: base64
+// makes four bytes of three.
 func (i Item) mostBody() int {
 	most := MaxItemBytes - itemFrame
 	if _, err := sealedline.Parse(i.Body); err == nil {

@@ -32,7 +32,7 @@ func lock(f *os.File) error {
 	return windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK, 0, 1, 0, marker())
 }
 
-// marker is a byte beyond that of lock.
+// marker returns a byte beyond that of lock.
 func marker() *windows.Overlapped { return &windows.Overlapped{OffsetHigh: 1<<30 + 1} }
 
 // held reports whether a writer holds a journal. The lock of the writer is left alone.

@@ -54,7 +54,7 @@ func (p *places) has(at []string) bool {
 	return p.next[folded(at[0])].has(at[1:]) || p.next["*"].has(at[1:])
 }
 
-// folded is the same for names that differ in case alone.
+// folded returns the same for names that differ in case alone.
 func folded(name string) string { return strings.ToLower(strings.ToUpper(name)) }
 
 // hasAbove reports whether a place is inside an included one.

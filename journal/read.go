@@ -57,8 +57,8 @@ func (r *Reader) Next() (Record, error) {
 	return rec, nil
 }
 
-// noSnapshot is the error of a compacted journal that ends before its snapshot. No crash leaves one, because
-// a journal is replaced at once.
+// noSnapshot returns the error of a compacted journal that ends before its snapshot. No crash leaves one,
+// because a journal is replaced at once.
 func (r *Reader) noSnapshot() error {
 	return &CorruptError{Line: r.line + 1, Offset: r.end, Why: "the snapshot of the compacted journal is missing or cut off"}
 }
@@ -103,7 +103,7 @@ func (r *Reader) raw() ([]byte, error) {
 	return raw, nil
 }
 
-// notALine is the error for a text that is not a line of a journal.
+// notALine returns the error for a text that is not a line of a journal.
 func (r *Reader) notALine(text []byte) error {
 	if sealed, err := sealedline.Parse(text); err == nil {
 		return &SealedError{Line: r.line, Key: sealed.Key, session: sealed.Session}

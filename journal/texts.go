@@ -140,7 +140,7 @@ func (t texts) below(places ...string) (all texts) {
 	return all
 }
 
-// placesOf are the places of what is wanted of a type: see addTexts.
+// placesOf returns the places of what is wanted of a type: see addTexts.
 func placesOf(in texts, wanted ...fieldContent) *places {
 	p := new(places)
 	p.addTexts("", in, wanted...)

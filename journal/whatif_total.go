@@ -44,7 +44,7 @@ func (t Totals) plus(u Totals, times int) Totals {
 	return t
 }
 
-// sums are what may grow without bound.
+// sums returns what may grow without bound.
 func (t *Totals) sums() []*int64 {
 	all := []*int64{(*int64)(&t.Waited), &t.Cost, &t.Wasted.Cost, &t.Wasted.Estimated}
 	for _, u := range []*message.Usage{&t.Usage, &t.Wasted.Usage} {

@@ -39,14 +39,14 @@ func scaled(n, by, per int64) int64 {
 	return int64(min(q, math.MaxInt64))
 }
 
-// cost is the time that a call with so many tokens takes of the window. A hundredth is left out, because no
-// call begins exactly when it should.
+// cost returns the time that a call with so many tokens takes of the window. A hundredth is left out, because
+// no call begins exactly when it should.
 func (st *State) cost(w *Paced, tokens int64) int64 {
 	return min(scaled(takes(w.Resource, tokens)*100, w.Period*st.Config.Parts, w.Limit*99), int64(maxTime))
 }
 
-// every is the time between calls with so many tokens each, by the pace and all windows. There is no pace
-// while the limiter is open.
+// every returns the time between calls with so many tokens each, by the pace and all windows. There is no
+// pace while the limiter is open.
 func (st *State) every(tokens int64) int64 {
 	gap := int64(1)
 	if !st.Open {
@@ -55,7 +55,7 @@ func (st *State) every(tokens int64) int64 {
 	return max(gap, st.everyOfWindows(tokens))
 }
 
-// everyOfWindows is that time by the windows alone; 0 if none is known.
+// everyOfWindows returns that time by the windows alone; 0 if none is known.
 func (st *State) everyOfWindows(tokens int64) (gap int64) {
 	for n := range st.Windows {
 		gap = max(gap, st.cost(&st.Windows[n], tokens))
@@ -63,7 +63,7 @@ func (st *State) everyOfWindows(tokens int64) (gap int64) {
 	return gap
 }
 
-// ceiling is the pace that the known request windows allow; 0 if none is known.
+// ceiling returns the pace that the known request windows allow; 0 if none is known.
 func (st *State) ceiling() (top int64) {
 	for n := range st.Windows {
 		if w := &st.Windows[n]; w.Resource == "requests" {
@@ -102,9 +102,9 @@ func (st *State) climb(used int64) {
 	st.Pace = max(st.Pace, next)
 }
 
-// calm is how long after a refusal the pace stays below the one that was refused: twenty times as long as the
-// refusal asked to wait, and as a hundred calls take, but an hour at most. The longer a refusal holds a
-// session up, the more seldom one is provoked. A limit that is known need not be tried.
+// calm returns how long after a refusal the pace stays below the one that was refused: twenty times as long
+// as the refusal asked to wait, and as a hundred calls take, but an hour at most. The longer a refusal holds
+// a session up, the more seldom one is provoked. A limit that is known need not be tried.
 func (st *State) calm() int64 {
 	if st.ceiling() > 0 {
 		return 0
@@ -112,7 +112,7 @@ func (st *State) calm() int64 {
 	return min(20*max(st.RetryAfter, 5*st.gap(), second), int64(time.Hour))
 }
 
-// gap is the time between calls by the pace.
+// gap returns the time between calls by the pace.
 func (st *State) gap() int64 { return scaled(second, milli, st.Pace) }
 
 // trying reports that the next call has the pace at which others were refused, or little more.
@@ -228,7 +228,7 @@ func (s *step) count(calls int64) {
 	s.Accepted += calls
 }
 
-// inRow is the longest time between cuts in a row: that of three calls, or three seconds.
+// inRow returns the longest time between cuts in a row: that of three calls, or three seconds.
 func (st *State) inRow() int64 { return 3 * max(st.gap(), second) }
 
 // close begins to keep a pace.
@@ -238,8 +238,8 @@ func (st *State) close() {
 	}
 }
 
-// asks is how long a refusal asks to wait: as it says, or until the windows reset that it says are used up,
-// if that is sooner.
+// asks returns how long a refusal asks to wait: as it says, or until the windows reset that it says are used
+// up, if that is sooner.
 func asks(limits *ratelimit.State) int64 {
 	if limits == nil {
 		return 0

@@ -61,7 +61,7 @@ func (q *queue) down(n int) {
 	}
 }
 
-// ahead is how many calls of those from n on go before w.
+// ahead returns how many calls of those from n on go before w.
 func (q queue) ahead(w *waiter, n int) (calls int64) {
 	if n >= len(q) || !q[n].before(w) {
 		return 0

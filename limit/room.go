@@ -5,9 +5,9 @@ import "math"
 // forgotten is how long after a refusal calls are only made at the pace, at least.
 const forgotten = 60 * second
 
-// room is how many calls with so many tokens may be made at once, before their time by the pace, if nobody
-// else waits: as many as all windows have left. While the limit of requests is not known, that is one call,
-// if no other one is in flight. After a refusal or an outage there is none.
+// room returns how many calls with so many tokens may be made at once, before their time by the pace, if
+// nobody else waits: as many as all windows have left. While the limit of requests is not known, that is one
+// call, if no other one is in flight. After a refusal or an outage there is none.
 func (st *State) room(tokens int64) (calls int64) {
 	calls = math.MaxInt64
 	if st.ceiling() == 0 {
@@ -25,7 +25,8 @@ func (st *State) room(tokens int64) (calls int64) {
 	return calls
 }
 
-// left is what the window has left: what a response said in the last period, or what was not granted in it.
+// left returns what the window has left: what a response said in the last period, or what was not granted in
+// it.
 func (w *Paced) left(now, parts int64) int64 {
 	if w.Told > 0 && now-w.Told < w.Period {
 		return w.Left
@@ -57,7 +58,7 @@ func (r *recent) add(at, period, n int64) {
 	}
 }
 
-// sum is what was counted in the last period, or up to a quarter more, and in the quarter that comes.
+// sum returns what was counted in the last period, or up to a quarter more, and in the quarter that comes.
 func (r *recent) sum(now, period int64) (n int64) {
 	for k := max(quarter(now, period)-4, r.Quarter-quarters+1, 0); k <= r.Quarter; k++ {
 		n += r.Spent[k%quarters]
@@ -65,11 +66,11 @@ func (r *recent) sum(now, period int64) (n int64) {
 	return n
 }
 
-// lastSecond is how many calls were granted in the last second, or up to a quarter more.
+// lastSecond returns how many calls were granted in the last second, or up to a quarter more.
 func (st *State) lastSecond() int64 { return st.Rate.sum(st.Now, second) }
 
-// even is when the pace and all windows allow another call, if calls are spread evenly. There is no pace
-// while the limiter is open.
+// even returns the time when the pace and all windows allow another call, if calls are spread evenly. There
+// is no pace while the limiter is open.
 func (st *State) even() int64 {
 	at := st.NextCall
 	if st.Open {
@@ -89,7 +90,7 @@ func (st *State) spread(w *Paced, from, calls, tokens int64) {
 	w.spend(min(from, st.Now+w.Period/4), calls*takes(w.Resource, tokens))
 }
 
-// takes is what a call with so many tokens takes of a resource.
+// takes returns what a call with so many tokens takes of a resource.
 func takes(resource string, tokens int64) int64 { return amount{1, tokens}.of(resource) }
 
 // of is as much of the amount as a window of the resource counts.

@@ -8,8 +8,8 @@ import "time"
 // longestLease is the time that one grant of several calls covers at most.
 const longestLease = int64(100 * time.Millisecond)
 
-// lease is the time that one grant covers now. It is shorter while the pace doubles: what is lent when the
-// first call is refused is too much.
+// lease returns the time that one grant covers now. It is shorter while the pace doubles: what is lent when
+// the first call is refused is too much.
 func (st *State) lease() int64 {
 	if st.Seeking {
 		return longestLease / 5
@@ -17,7 +17,7 @@ func (st *State) lease() int64 {
 	return longestLease
 }
 
-// ahead is how long before its time a call may be lent, so that it reaches its process.
+// ahead returns how long before its time a call may be lent, so that it reaches its process.
 func (st *State) ahead() int64 { return st.lease() / 2 }
 
 // slot takes the next call from what was lent, and returns the share that it came from.

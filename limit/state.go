@@ -199,10 +199,10 @@ func (st *State) Validate() error {
 	return st.Config.Validate()
 }
 
-// Waiting is how many asks wait.
+// Waiting returns how many asks wait.
 func (st *State) Waiting() int { return len(st.First) + len(st.Again) }
 
-// WaitingCalls is how many calls those that wait ask for.
+// WaitingCalls returns how many calls those that wait ask for.
 func (st *State) WaitingCalls() (calls int64) {
 	for _, w := range slices.Concat(st.First, st.Again) {
 		calls += w.Calls
@@ -234,8 +234,8 @@ func (st *State) Lender(id int64) (lender int64, out bool) {
 	return o.Lender, out
 }
 
-// Next is when the driver must send a Tick unless something else happens before. It returns false if nothing
-// can be granted or denied until another event.
+// Next returns the time when the driver must send a Tick unless something else happens before. It returns
+// false if nothing can be granted or denied until another event.
 func (st *State) Next() (time.Time, bool) {
 	if st.Waiting() == 0 {
 		return time.Time{}, false
@@ -255,8 +255,8 @@ func (st *State) Next() (time.Time, bool) {
 	return time.Unix(0, max(at, st.Now)).UTC(), true
 }
 
-// due is when the first ask of a queue may be granted; never if something else must happen first. A probe is
-// not planned.
+// due returns the time when the first ask of a queue may be granted; never if something else must happen
+// first. A probe is not planned.
 func (st *State) due(q *queue) int64 {
 	w := &(*q)[0]
 	at := st.ready(w, st.Waiting()-1)

@@ -103,7 +103,7 @@ func (s *step) denyLate() {
 	}
 }
 
-// place is the key of an ask in the queue. A call that is made again has waited before, and goes first.
+// place returns the key of an ask in the queue. A call that is made again has waited before, and goes first.
 func (s *step) place(w *waiter, ev *Event) int64 {
 	if w.Shared { // its first call has a place already
 		return s.Now + min(max(int64(ev.Place), -1<<60), 1<<60)
@@ -118,8 +118,8 @@ func (s *step) place(w *waiter, ev *Event) int64 {
 // yields bounds for how many of the calls it has made a session yields to those that made fewer.
 const yields = 10
 
-// yield is how much a session's call goes back in the queue. One with a deadline gives away a quarter of the
-// time that it has, at most.
+// yield returns how much a session's call goes back in the queue. One with a deadline gives away a quarter of
+// the time that it has, at most.
 func (s *step) yield(w *waiter) int64 {
 	back := min(w.Turn, yields) * int64(s.Config.Yield)
 	if w.Deadline != 0 {
@@ -134,8 +134,8 @@ var latest = time.Unix(0, math.MaxInt64)
 // bound keeps a number of an event within what the arithmetic bears.
 func bound(n, least int64) int64 { return min(max(n, least), 1<<40) }
 
-// wait is how long a new ask will probably wait if so many calls go before it. Of the queue of the limiter
-// above it is the same part.
+// wait returns how long a new ask will probably wait if so many calls go before it. Of the queue of the
+// limiter above it is the same part.
 func (s *step) wait(w *waiter, before int64) int64 {
 	at := s.ready(w, s.Waiting())
 	if at == never {
@@ -150,8 +150,8 @@ func (s *step) wait(w *waiter, before int64) int64 {
 	return all + max(at-s.Now, 0)
 }
 
-// serving is how long it probably takes to grant so many calls. While the pace doubles, only known windows
-// count.
+// serving returns how long it probably takes to grant so many calls. While the pace doubles, only known
+// windows count.
 func (st *State) serving(calls, tokens int64) int64 {
 	every := st.everyOfWindows(tokens)
 	if !st.Seeking {
@@ -228,8 +228,8 @@ func (s *step) pick() (best *queue) {
 	return best
 }
 
-// ready is when the ask can be granted if nothing else happens, while so many others wait; never if that must
-// happen first.
+// ready returns the time when the ask can be granted if nothing else happens, while so many others wait;
+// never if that must happen first.
 func (st *State) ready(w *waiter, others int) int64 {
 	at := st.HeldUntil
 	if w.Retry && st.Cut > 0 && len(st.First) > 0 { // others find out whether calls are refused
@@ -269,7 +269,7 @@ func (st *State) ready(w *waiter, others int) int64 {
 	return at
 }
 
-// concurrency is how many calls may be in flight here; 0 for any number.
+// concurrency returns how many calls may be in flight here; 0 for any number.
 func (st *State) concurrency() int64 {
 	if st.Config.Concurrency == 0 {
 		return 0
@@ -283,7 +283,7 @@ func (st *State) full() bool {
 	return c > 0 && st.InFlight >= c
 }
 
-// lost is when the first call that is out counts as lost.
+// lost returns the time when the first call that is out counts as lost.
 func (st *State) lost() int64 {
 	for _, id := range st.Order {
 		if o, out := st.Out[id]; out {
@@ -368,5 +368,5 @@ func (s *step) take(w *waiter, share *Share) {
 	share.Excused = !s.Open && s.ceiling() == 0 && (s.Waiting() > 0 || w.Calls > share.Calls)
 }
 
-// reserve is how many tokens are reserved for each call of the ask.
+// reserve returns how many tokens are reserved for each call of the ask.
 func (st *State) reserve(w *waiter) int64 { return scaled(w.Tokens, st.Usage, whole) }

@@ -252,7 +252,7 @@ func beginTries(
 	return t, nil, nil
 }
 
-// wanted is the action. Its ID ends it for ever; without one, only an unfinished action is the same.
+// wanted returns the action. Its ID ends it for ever; without one, only an unfinished action is the same.
 func (t *tries) wanted() wanted {
 	return wanted{id: t.a.ID, is: func(past *journal.Fold) (bool, error) {
 		was := &past.Header.Config

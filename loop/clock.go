@@ -65,7 +65,7 @@ func (d *deadlined) Deadline() (time.Time, bool) { return d.at, true }
 
 func (d *deadlined) Done() <-chan struct{} { return d.over.Done() }
 
-// Err is that of the parent at once, whose hook may come later.
+// Err returns that of the parent at once, whose hook may come later.
 func (d *deadlined) Err() error {
 	if err := d.Context.Err(); err != nil {
 		d.end(err)

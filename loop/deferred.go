@@ -79,7 +79,7 @@ func (d *deferred) again(err error) bool {
 	return true
 }
 
-// attempt is the next try.
+// attempt returns the next try.
 func (d *deferred) attempt() Attempt {
 	n := len(d.failed) + 1
 	return Attempt{

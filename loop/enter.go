@@ -29,7 +29,7 @@ func (p *process) enter(m *machine.Compiled, pooled bool) (begins bool, err erro
 	return true, p.beginRun(m)
 }
 
-// wanted is the run of the input.
+// wanted returns the run of the input.
 func (p *process) wanted(pooled bool) wanted {
 	j, id := p.journal, p.in.RequestID
 	return wanted{id: id, ended: id != "" || pooled, is: func(past *journal.Fold) (bool, error) {
@@ -57,12 +57,12 @@ func (p *process) silent() bool {
 	return len(p.in.History) == 0 && !p.in.NewConversation && !talk.Waits(p.s.Conversation())
 }
 
-// message is the user's message as it is recorded.
+// message returns the user's message as it is recorded.
 func (p *process) message() []message.Message {
 	return talk.Printable([]message.Message{p.in.Message()})
 }
 
-// otherPrompt is the error of a request whose id belongs to another.
+// otherPrompt returns the error of a request whose id belongs to another.
 func (p *process) otherPrompt() error {
 	return fmt.Errorf("loop: input: request_id: %q belongs to another prompt in the journal: give each "+
 		"request its own id",

@@ -112,9 +112,9 @@ func (p *Pool) add(t *PoolRun, until time.Time) {
 	p.signal()
 }
 
-// shift is how far the pool's time is ahead of that of a run which waits until a time. A run's time stands
-// still while the clock is behind it. A pool that is not driven has the time of its engine, and its clock may
-// be behind.
+// shift returns how far the pool's time is ahead of that of a run which waits until a time. A run's time
+// stands still while the clock is behind it. A pool that is not driven has the time of its engine, and its
+// clock may be behind.
 func (p *Pool) shift(t *PoolRun, until time.Time) time.Duration {
 	if until.IsZero() || until.Equal(forever) {
 		return 0

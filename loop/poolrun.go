@@ -44,7 +44,8 @@ type cancellation struct {
 // errLeft is the default cause of a cancellation.
 var errLeft = errors.New("cancelled")
 
-// waited is when the wait was to end, by the run's time, for which a run was due; zero if it was ready.
+// waited returns the time when the wait was to end, by the run's time, for which a run was due; zero if it
+// was ready.
 func (t *PoolRun) waited() time.Time {
 	if t.ready {
 		return time.Time{}

@@ -79,7 +79,7 @@ func New(model Model, cfg Config, opts ...Option) (*Loop, error) {
 	return &Loop{o, cfg, compiled}, nil
 }
 
-// unmade is the error of a loop that [New] did not make.
+// unmade returns the error of a loop that [New] did not make.
 func (l *Loop) unmade() error {
 	if l == nil || l.options == nil {
 		return errors.New("loop: the loop is nil or empty: make it with New")

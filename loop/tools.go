@@ -82,7 +82,7 @@ func (p *process) cutOffBefore(run machine.ToolRun) bool {
 	return began
 }
 
-// around is a call that begins as a run within it knows it.
+// around returns a call that begins as a run within it knows it.
 func (p *process) around(run machine.ToolRun) *outer {
 	call := &outer{process: p,
 		Outer: engine.Outer{State: p.runner.State(), Run: run, Depth: p.depth, Deepest: p.deepest}}

@@ -159,7 +159,7 @@ func memberOfDictionary(d *httpsfv.Dictionary, text string) member {
 	return m
 }
 
-// textOf is a value of a structured field as text: the characters of a string, not its quotation marks.
+// textOf returns a value of a structured field as text: the characters of a string, not its quotation marks.
 func textOf(v any) string {
 	if v == nil {
 		return ""

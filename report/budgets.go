@@ -41,7 +41,7 @@ type leftPart struct {
 	Low  bool
 }
 
-// Parts are what is left of each budget.
+// Parts returns what is left of each budget.
 func (l *left) Parts() (all []leftPart) {
 	for _, b := range []struct {
 		what  string
@@ -60,7 +60,7 @@ func (l *left) String() string {
 	return after("left: ", listed(l.Parts(), func(p leftPart) string { return p.Text }))
 }
 
-// limitText is a limit in words.
+// limitText returns a limit in words.
 func limitText(limit int) string {
 	if limit == policy.Unlimited {
 		return "unlimited"

@@ -93,7 +93,7 @@ func chartOf(sections []*section, gaps []gap) *chartView {
 	return v
 }
 
-// barsOf are the entries of a section that took time.
+// barsOf returns the entries of a section that took time.
 func barsOf(s *section) (bars []*entry) {
 	for _, e := range s.all {
 		if e.lane != 0 && e.to > e.from {

@@ -51,7 +51,7 @@ func (of Children) find(session string) (c Child, ok bool) {
 // maxNesting is how deep agents are shown in one another.
 const maxNesting = 8
 
-// childrenOf are the ids that sessions of calls have.
+// childrenOf returns the ids that sessions of calls have.
 func (r *run) childrenOf(calls []machine.ToolRun) (ids []string) {
 	if r.nests {
 		for n := range calls {
@@ -106,7 +106,7 @@ type childView struct {
 	Page *pageView
 }
 
-// Came is its state, and what it cost if that is known.
+// Came returns its state, and what it cost if that is known.
 func (c childView) Came() string {
 	if c.Page == nil || len(c.Page.Runs) == 0 {
 		return c.State
@@ -115,10 +115,10 @@ func (c childView) Came() string {
 	return joined(", ", cmp.Or(c.State, last.Result), last.Price)
 }
 
-// Status is its state, and what goes on in it.
+// Status returns its state, and what goes on in it.
 func (c childView) Status() string { return joined(". ", c.State, c.Says) }
 
-// Parts are its turns.
+// Parts returns its turns.
 func (c childView) Parts() (all []*part) {
 	if c.Page != nil {
 		for _, r := range c.Page.Runs {

@@ -210,7 +210,7 @@ func (t *totals) count(d *machine.Decision, u message.Usage) {
 	}
 }
 
-// String is all totals that are not 0, on one line.
+// String returns all totals that are not 0, on one line.
 func (t *totals) String() string {
 	wasted := t.Wasted.Usage.Total()
 	return joined(", ",

@@ -32,7 +32,7 @@ type details struct {
 	size int64
 }
 
-// bytes is the approximate size of the details.
+// bytes returns the approximate size of the details.
 func (d *details) bytes() int64 {
 	if d == nil {
 		return 0

@@ -61,7 +61,7 @@ func fieldViews(was []field, wrongBefore []issueView, is []field, wrongNow []iss
 	return all
 }
 
-// valueAt is the value of a field; empty if there is none.
+// valueAt returns the value of a field; empty if there is none.
 func valueAt(all []field, path string) string {
 	at := slices.IndexFunc(all, func(f field) bool { return f.path == path })
 	if at < 0 {
@@ -70,7 +70,7 @@ func valueAt(all []field, path string) string {
 	return told.Clip(visible(all[at].text), maxCell)
 }
 
-// markAt is "bad" if an issue is about a field or a part of it.
+// markAt returns "bad" if an issue is about a field or a part of it.
 func markAt(issues []issueView, path string) string {
 	return when(slices.ContainsFunc(issues, func(i issueView) bool {
 		return i.Place == path || strings.HasPrefix(i.Place, path+"/")

@@ -112,7 +112,7 @@ type issue struct {
 	Got      string `json:"got"`
 }
 
-// issuesOf are the first issues.
+// issuesOf returns the first issues.
 func issuesOf(all []fault.Issue) (issues []issue) {
 	safe := func(text string) string { return told.Brief(text, maxText) }
 	for _, i := range all[:min(len(all), maxMarks)] {
@@ -155,7 +155,7 @@ var colours = map[kind]string{
 	noted: faint,
 }
 
-// word is the word in front of an entry, and its colour.
+// word returns the word in front of an entry, and its colour.
 func (e *entry) word() (word, colour string) {
 	switch d := e.Decision; {
 	case e.Kind == stopped && e.good && e.marred:
@@ -185,7 +185,7 @@ func (e *entry) word() (word, colour string) {
 // Word, Tone, When, Uses and Shown are for the page's template.
 func (e *entry) Word() string { w, _ := e.word(); return w }
 
-// Tone is "bad" for each attempt that failed, whatever followed it.
+// Tone returns "bad" for each attempt that failed, whatever followed it.
 func (e *entry) Tone() string {
 	if e.failed() {
 		return "bad"
@@ -197,7 +197,7 @@ func (e *entry) Tone() string {
 	return tones[colour]
 }
 
-// Says is the word in front of an entry on a page.
+// Says returns the word in front of an entry on a page.
 func (e *entry) Says() string {
 	if e.failed() && e.Decision.Retry {
 		return "✕ again"
@@ -205,7 +205,7 @@ func (e *entry) Says() string {
 	return e.Word()
 }
 
-// Delay is the delay before the next attempt, as text.
+// Delay returns the delay before the next attempt, as text.
 func (e *entry) Delay() string {
 	if e.Decision == nil || e.Decision.Delay == 0 {
 		return ""
@@ -215,7 +215,7 @@ func (e *entry) Delay() string {
 
 func (e *entry) When() string { return since(e.At) }
 
-// Uses is the usage of an entry, unless an earlier entry shows it, and the cost.
+// Uses returns the usage of an entry, unless an earlier entry shows it, and the cost.
 func (e *entry) Uses() string {
 	return joined(", ", when(!e.told, usageText(e.Usage)), when(e.Cost > 0, "cost "+several.Money(e.Cost)))
 }

@@ -63,7 +63,7 @@ func (r *run) started(ev *machine.Event) entry {
 	return e.says(text + messageText(last))
 }
 
-// messageText is the text of a message and the names of its media.
+// messageText returns the text of a message and the names of its media.
 func messageText(m *message.Message) string { return joined("\n", m.Text, partsText(m.Parts)) }
 
 // partsText names media: "[image, image/png, 67 bytes]".
@@ -220,7 +220,7 @@ func (r *run) adjusted(ev *machine.Event) entry {
 	return entry{Kind: adjusted}.says("adjusted: " + layerText(ev.Adjust))
 }
 
-// spoken is the entry of what a user said to the run.
+// spoken returns the entry of what a user said to the run.
 func (r *run) spoken(ev *machine.Event) entry {
 	w := &ev.Said.Words
 	text := cmp.Or(w.By, "the user") + " says" + when(w.Reset, ", and begins the attempts anew") +
@@ -228,7 +228,7 @@ func (r *run) spoken(ev *machine.Event) entry {
 	return entry{Kind: said, stands: true}.says(text + ": " + w.Text)
 }
 
-// layerText is a layer as JSON.
+// layerText returns a layer as JSON.
 func layerText(l *policy.Layer) string {
 	text, err := l.MarshalJSON()
 	if err != nil {
@@ -319,7 +319,7 @@ var underWay = map[machine.EffectKind]string{
 	machine.Summarise: "a summary was under way",
 }
 
-// named is a name of the API: in plain words on a page.
+// named returns a name of the API: in plain words on a page.
 func (r *run) named(name string) string {
 	if r.page != nil {
 		return told.Words(name)

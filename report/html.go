@@ -87,7 +87,7 @@ type runView struct {
 	Policies []policyView
 }
 
-// Mark is the mark of a run in the list of turns.
+// Mark returns the mark of a run in the list of turns.
 func (v *runView) Mark() string {
 	return map[string]string{"good": "✓", "bad": "✕", "warn": "!"}[v.Tone]
 }
@@ -173,10 +173,10 @@ func (within *Page) view(s *scan, all *kept, runs []*run, omitted int) *pageView
 // stateTones are the tones of states.
 var stateTones = map[string]string{"asks": "warn", "failed": "bad", "done": "good", "waiting": "wait"}
 
-// StateTone is the tone of the session's state.
+// StateTone returns the tone of the session's state.
 func (p *pageView) StateTone() string { return stateTones[p.Within.State] }
 
-// Ago is how long ago the latest event was, in at most two units; empty if that is not said.
+// Ago returns how long ago the latest event was, in at most two units; empty if that is not said.
 func (p *pageView) Ago() string {
 	if p.Within.Last.IsZero() || p.Within.Now.IsZero() {
 		return ""
@@ -184,7 +184,7 @@ func (p *pageView) Ago() string {
 	return several.Rough(p.Within.Now.Sub(p.Within.Last))
 }
 
-// Clock is the time as of which the page is shown.
+// Clock returns the time as of which the page is shown.
 func (p *pageView) Clock() string {
 	if p.Within.Now.IsZero() {
 		return "now"
@@ -196,7 +196,7 @@ func (p *pageView) Clock() string {
 func (p *pageView) LastMS() int64 { return p.Within.Last.UnixMilli() }
 func (p *pageView) NowMS() int64  { return p.Within.Now.UnixMilli() }
 
-// Turns is the number of turns of all runs.
+// Turns returns the number of turns of all runs.
 func (p *pageView) Turns() (n int) {
 	for _, r := range p.Runs {
 		for _, part := range r.Parts {

@@ -49,7 +49,7 @@ func JSON(w io.Writer, in io.Reader) error {
 	return errors.Join(s.fault(), out.Flush())
 }
 
-// sum is the line of a run.
+// sum returns the line of a run.
 func (r *run) sum() runLine {
 	l := runLine{
 		Run: r.number, Session: r.header.Session, Seed: r.header.Seed(), Begun: r.begun,

@@ -17,7 +17,7 @@ const (
 	chunkTurns = 100
 )
 
-// entries is the most entries that a page shows.
+// entries returns the most entries that a page shows.
 func (within *Page) entries() int {
 	if within.Part != "" {
 		return maxEntries
@@ -67,7 +67,7 @@ func (within *Page) arrange(runs []*runView, left *room) []*runView {
 	return runs
 }
 
-// at is the address of a part of the page.
+// at returns the address of a part of the page.
 func (within *Page) at(id string) string { return within.Part + url.QueryEscape(id) }
 
 // outline leaves lines of what an agent did. In a server all of them are fetched when they are opened.
@@ -124,7 +124,7 @@ func (within *Page) chunked(parts []*part) (all []*part) {
 	return append(all, parts...)
 }
 
-// chunk is one line for turns of any kind.
+// chunk returns one line for turns of any kind.
 func chunk(turns []*section) *part {
 	first, last, names, failed := turns[0], turns[len(turns)-1], []string{}, 0
 	for _, s := range turns {
@@ -167,7 +167,7 @@ func (within *Page) only(runs []*runView) (left []*runView) {
 func (v *runView) CostsID() string    { return fmt.Sprintf("c%d", v.Number) }
 func (v *runView) PoliciesID() string { return fmt.Sprintf("p%d", v.Number) }
 
-// texts is how many bytes the texts of a part have.
+// texts returns how many bytes the texts of a part have.
 func (p *part) texts() (n int64) {
 	for _, s := range p.Sections {
 		for _, e := range s.Items {

@@ -45,7 +45,7 @@ func decoder(text string) *jsontext.Decoder {
 		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
-// next is the offset of the next name or value, once so many bytes after at were read.
+// next returns the offset of the next name or value, once so many bytes after at were read.
 func next(text string, at int, read int64) int {
 	rest := text[at+int(read):]
 	return len(text) - len(strings.TrimLeft(rest, " \t\r\n,:"))
@@ -86,7 +86,7 @@ func findJSON(text string) (found jsonText, ok bool) {
 
 func isBracket(c byte) bool { return c == '{' || c == '[' }
 
-// jsonPart is the JSON in a text, or the text itself if there is none.
+// jsonPart returns the JSON in a text, or the text itself if there is none.
 func jsonPart(text string) string {
 	if j, ok := findJSON(text); ok && !j.broken && isBracket(text[j.begin]) {
 		return text[j.begin:j.end]

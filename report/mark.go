@@ -40,7 +40,7 @@ func marksOf(text string, issues []fault.Issue) (marks []mark) {
 // maxBreak is the most bytes that are marked of invalid JSON.
 const maxBreak = 24
 
-// breakAt is the invalid part at an offset: the rest of the word there, or the end of the text.
+// breakAt returns the invalid part at an offset: the rest of the word there, or the end of the text.
 func breakAt(text string, at int) span {
 	end := at
 	inWord := func() bool { return end == at || strings.IndexByte(" \t\r\n,:{}[]\"", text[end]) < 0 }

@@ -53,7 +53,7 @@ type Page struct {
 // Crumb is a session, and the address of its page.
 type Crumb struct{ Session, Link string }
 
-// policyAt is where the table of a policy is; empty if it is on no page.
+// policyAt returns where the table of a policy is; empty if it is on no page.
 func (p *Page) policyAt(run, n int) string {
 	table := fmt.Sprintf("p%d", run)
 	switch at := fmt.Sprintf("#%s-%d", table, n); {
@@ -65,8 +65,8 @@ func (p *Page) policyAt(run, n int) string {
 	return ""
 }
 
-// Policy is the content security policy of the page, for a header: its own style sheet and scripts and, if it
-// is live or has a form, connections and forms to its own server.
+// Policy returns the content security policy of the page, for a header: its own style sheet and scripts and,
+// if it is live or has a form, connections and forms to its own server.
 func (p Page) Policy() string {
 	script, connect, form := sourceHash(pageJS), "", "'none'"
 	if p.Live != "" || p.Part != "" {

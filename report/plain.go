@@ -7,7 +7,7 @@ import (
 	"golang.org/x/text/width"
 )
 
-// columns is how many columns of a terminal a character takes.
+// columns returns how many columns of a terminal a character takes.
 func columns(r rune) int {
 	if unicode.In(r, unicode.Mn, unicode.Me) {
 		return 0
@@ -19,7 +19,7 @@ func columns(r rune) int {
 	return 1
 }
 
-// columnsOf is how many columns a text takes.
+// columnsOf returns how many columns a text takes.
 func columnsOf(s string) int {
 	n := 0
 	for _, r := range s {
@@ -56,7 +56,7 @@ func wrap(s string, limit int) []string {
 	return lines
 }
 
-// within is how many bytes of a text fit into limit columns; at least one character.
+// within returns how many bytes of a text fit into limit columns; at least one character.
 func within(s string, limit int) int {
 	n := 0
 	for at, r := range s {

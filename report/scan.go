@@ -53,7 +53,7 @@ func (s *scan) all() iter.Seq[*run] {
 	}
 }
 
-// fault is the error of the journal; nil if it was read to its end.
+// fault returns the error of the journal; nil if it was read to its end.
 func (s *scan) fault() error {
 	if errors.Is(s.err, io.EOF) {
 		return nil

@@ -138,7 +138,7 @@ func (s *section) Entries() (n int) {
 	return n
 }
 
-// namesIn are the names of the tools that a reply calls.
+// namesIn returns the names of the tools that a reply calls.
 func namesIn(calls []*callView) (names []string) {
 	for _, c := range calls {
 		names = append(names, c.Tool)

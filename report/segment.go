@@ -112,8 +112,8 @@ func (c *cutter) visible(text string, bad bool) {
 // joiner joins emoji into one.
 const joiner = '\u200d'
 
-// hidden is the name of the character at an offset if it is invisible or changes the direction of others,
-// else empty.
+// hidden returns the name of the character at an offset if it is invisible or changes the direction of
+// others, else empty.
 func hidden(text string, at int) string {
 	r, size := utf8.DecodeRuneInString(text[at:])
 	switch {

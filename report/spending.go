@@ -28,7 +28,7 @@ type costRow struct {
 // priced reports whether what a run took has prices.
 func (r *run) priced() bool { return r.totals.Cost > 0 }
 
-// spent is what something cost, in money where the run has prices, else in tokens; empty for nothing.
+// spent returns what something cost, in money where the run has prices, else in tokens; empty for nothing.
 func (r *run) spent(c policy.Charge) string {
 	switch tokens := c.Usage.Total(); {
 	case r.priced() && c.Cost > 0:
@@ -39,7 +39,7 @@ func (r *run) spent(c policy.Charge) string {
 	return ""
 }
 
-// charge is what the attempts of sections cost.
+// charge returns what the attempts of sections cost.
 func charge(sections ...*section) (all policy.Charge) {
 	for _, s := range sections {
 		all = all.Plus(s.charge(func(*entry) bool { return true }))
@@ -47,7 +47,7 @@ func charge(sections ...*section) (all policy.Charge) {
 	return all
 }
 
-// charge is what the attempts of a section cost that are wanted.
+// charge returns what the attempts of a section cost that are wanted.
 func (s *section) charge(wanted func(*entry) bool) (all policy.Charge) {
 	for _, e := range s.Items {
 		if e.Decision != nil && wanted(e) {
@@ -57,7 +57,7 @@ func (s *section) charge(wanted func(*entry) bool) (all policy.Charge) {
 	return all
 }
 
-// took is how long a turn took, with its tools and waits; empty for no time.
+// took returns how long a turn took, with its tools and waits; empty for no time.
 func (s *section) took() string {
 	end := time.Duration(0)
 	for _, e := range s.all {
@@ -120,7 +120,7 @@ func (r *run) costsOf(s *section) (rows []costRow) {
 	return rows
 }
 
-// of is a row with what it is about: a part of an attempt of a section.
+// of returns a row with what it is about: a part of an attempt of a section.
 func (row costRow) of(s *section, attempt *entry, what string, took time.Duration) costRow {
 	row.Link, row.Turn, row.What = s.ID, fmt.Sprint(s.Number), told.Brief(what, maxNames)
 	row.Use, row.Lost, row.Took = "used", attempt.failed(), when(took > 0, short(took))
@@ -130,7 +130,7 @@ func (row costRow) of(s *section, attempt *entry, what string, took time.Duratio
 	return row
 }
 
-// less is a charge without a part of it, as far as rows show it.
+// less returns a charge without a part of it, as far as rows show it.
 func less(all, part policy.Charge) policy.Charge {
 	return policy.Charge{Cost: max(0, all.Cost-part.Cost), Usage: message.Usage{
 		InputTokens:     max(0, all.Usage.InputTokens-part.Usage.InputTokens),
@@ -154,7 +154,7 @@ func (s *section) agent(session string) *childView {
 // lostText says what was lost; empty if nothing was.
 func lostText(spent string) string { return when(spent != "", spent+" lost") }
 
-// called is how long the model call of a section took.
+// called returns how long the model call of a section took.
 func (s *section) called() (took time.Duration) {
 	for _, e := range s.all {
 		if e.lane == calls {

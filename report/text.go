@@ -166,7 +166,7 @@ func (t *terminal) entry(e *entry) {
 	t.nested(e)
 }
 
-// room is how many columns there are for text.
+// room returns how many columns there are for text.
 func (t *terminal) room() int { return max(20, t.width-t.times-wordWidth-4) }
 
 // row writes a line, and wraps its text.
@@ -194,7 +194,7 @@ func (t *terminal) more(colour, text string) {
 // maxBar is the length of the longest bar, in columns.
 const maxBar = 40
 
-// bar is the bar of a wait, of at least one block. The longest wait fills the room.
+// bar returns the bar of a wait, of at least one block. The longest wait fills the room.
 func bar(d, longest time.Duration, room int) string {
 	if d <= 0 || longest <= 0 || room < 1 {
 		return ""
@@ -209,7 +209,7 @@ func (t *terminal) paint(code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// about are the rows at the head of a run: its policies and its config.
+// about returns the rows at the head of a run: its policies and its config.
 func (r *run) about() [][2]string {
 	h := &r.header
 	rows := [][2]string{{"format", h.Format}}
@@ -248,7 +248,7 @@ func modeText(h *journal.Header) string {
 // always are the fields of a policy that are shown even if they have their default.
 var always = map[string]bool{"max_attempts": true, "backoff": true}
 
-// policyText is a policy in short: the fields that somebody has set.
+// policyText returns a policy in short: the fields that somebody has set.
 func policyText(e policy.Explanation) string {
 	var parts []string
 	for _, row := range e {

@@ -166,7 +166,7 @@ func fieldsIn(text string, at span, path string, depth int, all []field) []field
 	return all
 }
 
-// valuesText is the first values of arguments: "ACME, 500, EUR". It is empty for what is no JSON object.
+// valuesText returns the first values of arguments: "ACME, 500, EUR". It is empty for what is no JSON object.
 func valuesText(arguments string) string {
 	all, ok := fieldsOf(arguments)
 	if !ok || told.IsRedacted(arguments) {
@@ -188,7 +188,7 @@ func valuesText(arguments string) string {
 	return strings.Join(parts, ", ")
 }
 
-// Marks are the marks of the attempts of a section, in order.
+// Marks returns the marks of the attempts of a section, in order.
 func (s *section) Marks() string {
 	marks := ""
 	for _, e := range s.Items {
@@ -256,7 +256,7 @@ type part struct {
 	Sections     []*section
 }
 
-// Agents are the sessions of agents that a turn called, for the list of turns.
+// Agents returns the sessions of agents that a turn called, for the list of turns.
 func (p *part) Agents() (all []*childView) {
 	for _, s := range p.Sections {
 		for _, e := range s.Items {

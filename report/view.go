@@ -17,8 +17,8 @@ type textView struct {
 	within         *Page
 }
 
-// shown is the text without secrets. Looking for them takes seconds for megabytes that somebody made for it,
-// so only what is shown is looked through, and once.
+// shown returns the text without secrets. Looking for them takes seconds for megabytes that somebody made for
+// it, so only what is shown is looked through, and once.
 func (t *textView) shown() string {
 	if t.scrubbed == "" {
 		t.scrubbed = t.within.scrub(t.text)
@@ -29,7 +29,7 @@ func (t *textView) shown() string {
 // isWhole reports whether there is a text, and nothing of it is left out for its length.
 func (t *textView) isWhole() bool { return t != nil && len(t.text) <= maxPageText }
 
-// Parts are those of the text without secrets.
+// Parts returns those of the text without secrets.
 func (t *textView) Parts() []segment {
 	if t.text == "" {
 		return nil

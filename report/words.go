@@ -29,7 +29,7 @@ func short(d time.Duration) string {
 	return d.Round(time.Microsecond).String()
 }
 
-// bracketed is the parts in brackets after a space; empty if all are.
+// bracketed returns the parts in brackets after a space; empty if all are.
 func bracketed(parts ...string) string {
 	if text := joined(", ", parts...); text != "" {
 		return " (" + text + ")"
@@ -42,7 +42,7 @@ func joined(by string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), by)
 }
 
-// listed is the names of several things, with commas.
+// listed returns the names of several things, with commas.
 func listed[T any](all []T, name func(T) string) string {
 	var names []string
 	for _, one := range all {
@@ -57,10 +57,10 @@ const maxNames = 120
 // namesText lists names, made safe for a page.
 func namesText(names []string) string { return told.Brief(strings.Join(names, ", "), maxNames) }
 
-// after is a text with a lead, or empty if the text is.
+// after returns a text with a lead, or empty if the text is.
 func after(lead, text string) string { return when(text != "", lead+text) }
 
-// when is a text if something holds, else empty.
+// when returns a text if something holds, else empty.
 func when(holds bool, text string) string {
 	if !holds {
 		return ""
@@ -68,7 +68,7 @@ func when(holds bool, text string) string {
 	return text
 }
 
-// counted is how many of something there are; empty if there are none.
+// counted returns how many of something there are; empty if there are none.
 func counted(n int, what string) string { return when(n > 0, several.Of(n, what)) }
 
 // sizeText formats a number of bytes.
@@ -117,12 +117,12 @@ func repairsText(repairs []extract.Repair) string {
 	return after("repaired: ", strings.Join(kinds, ", "))
 }
 
-// failureText is a failure in words for operators.
+// failureText returns a failure in words for operators.
 func failureText(f *fault.Failure) string {
 	return joined("; ", f.Message, when(f.RetryAfter > 0, "the server asks for "+f.RetryAfter.String()))
 }
 
-// refusalText is the error of a reducer in words.
+// refusalText returns the error of a reducer in words.
 func refusalText(e *fault.ReducerError) string {
 	return fmt.Sprintf("reducer %s refused: %s", e.Reducer, e.Message)
 }

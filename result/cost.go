@@ -17,7 +17,7 @@ type Cost struct {
 	Total float64
 }
 
-// Amount is the total: the sender's, else the sum of the parts.
+// Amount returns the total: the sender's, else the sum of the parts.
 func (c Cost) Amount() float64 {
 	if c.Total != 0 {
 		return c.Total
@@ -54,7 +54,7 @@ func addMoney(a, b float64) float64 {
 	return sum
 }
 
-// decimal is the decimal number that a float is written as.
+// decimal returns the decimal number that a float is written as.
 func decimal(f float64) *big.Rat {
 	r, _ := new(big.Rat).SetString(strconv.FormatFloat(f, 'g', -1, 64))
 	return r

@@ -49,17 +49,17 @@ func (e *InvalidError) Error() string {
 	return cmp.Or(string(e.Form), "result") + ": " + several.Joined(e.Issues)
 }
 
-// ruled is an issue that a rule of this package finds.
+// ruled returns an issue that a rule of this package finds.
 func ruled(pointer, rule, expected string) fault.Issue {
 	return fault.Issue{Pointer: pointer, Rule: rule, Expected: expected, Source: fault.FromRules}
 }
 
-// unstrict is an issue of a text that is no strict JSON.
+// unstrict returns an issue of a text that is no strict JSON.
 func unstrict(pointer, rule, expected string) fault.Issue {
 	return fault.Issue{Pointer: pointer, Rule: rule, Expected: expected, Source: fault.FromJSON}
 }
 
-// invalid is nil where there are no issues.
+// invalid returns nil where there are no issues.
 func invalid(form Form, issues ...fault.Issue) error {
 	if len(issues) == 0 {
 		return nil

@@ -149,7 +149,7 @@ func limits(r fault.Response, v fault.Verdict) ratelimit.State {
 	}.Limits())
 }
 
-// told is a state without lists that are empty.
+// told returns a state without lists that are empty.
 func told(s ratelimit.State) ratelimit.State {
 	if len(s.Windows) == 0 {
 		s.Windows = nil

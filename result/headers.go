@@ -37,7 +37,7 @@ func (h Headers) add(name string, values []string) {
 	h[lower] = value
 }
 
-// clean is h without secrets.
+// clean returns h without secrets.
 func (h Headers) clean() Headers {
 	clean := Headers{}
 	for _, name := range canon.Keys(h) {

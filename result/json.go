@@ -15,13 +15,13 @@ import (
 // document is a JSON object as Go values, with numbers as they are written.
 type document map[string]any
 
-// opened is an object as a document; nil for any other JSON.
+// opened returns an object as a document; nil for any other JSON.
 func opened(v json.RawMessage) document {
 	members, _ := parsed(v).(map[string]any)
 	return members
 }
 
-// get is the value at a pointer as canonical JSON; nil where there is none.
+// get returns the value at a pointer as canonical JSON; nil where there is none.
 func (m document) get(pointer string) json.RawMessage { return valueAt(map[string]any(m), pointer) }
 
 // put sets the value at a pointer, and makes the objects on the way. Nothing happens where something else is
@@ -62,7 +62,7 @@ func parsed(v json.RawMessage) (value any) {
 	return value
 }
 
-// valueAt is the value at a pointer into parsed JSON, as canonical JSON; nil where there is none.
+// valueAt returns the value at a pointer into parsed JSON, as canonical JSON; nil where there is none.
 func valueAt(tree any, pointer string) json.RawMessage {
 	value, ok := canon.At(tree, steps(pointer))
 	if !ok {
@@ -71,7 +71,7 @@ func valueAt(tree any, pointer string) json.RawMessage {
 	return rendered(value)
 }
 
-// kindOf is the kind of a canonical JSON value. Numbers are all Number.
+// kindOf returns the kind of a canonical JSON value. Numbers are all Number.
 func kindOf(v json.RawMessage) fault.Kind {
 	return kinds[jsontext.Value(v).Kind()]
 }
@@ -100,7 +100,7 @@ func withoutNulls(value any) any {
 	return value
 }
 
-// steps are the names in a pointer, which begins with a slash; none for anything else.
+// steps returns the names in a pointer, which begins with a slash; none for anything else.
 func steps(pointer string) []string {
 	if !strings.HasPrefix(pointer, "/") {
 		return nil

@@ -106,7 +106,7 @@ type Usage struct {
 	TotalTokens int64
 }
 
-// Tokens is the total: the sender's, else input and output tokens together.
+// Tokens returns the total: the sender's, else input and output tokens together.
 func (u Usage) Tokens() int64 {
 	if u.TotalTokens != 0 {
 		return u.TotalTokens

@@ -170,8 +170,8 @@ func (r *reading) contradictions() {
 	}
 }
 
-// misplaced is the issue of a member that is only allowed with a status. It names what the form has in the
-// place of a status.
+// misplaced returns the issue of a member that is only allowed with a status. It names what the form has in
+// the place of a status.
 func (r *reading) misplaced(pointer string, with Status) fault.Issue {
 	nothing := "nothing here unless success is " + strconv.FormatBool(with == StatusSuccess)
 	switch {

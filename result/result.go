@@ -30,11 +30,11 @@ type Result[T any] struct {
 	Meta
 }
 
-// Success is a result with data.
+// Success returns a result with data.
 func Success[T any](data T) Result[T] { return Result[T]{Status: StatusSuccess, Data: data} }
 
-// Failure is a result with an error: a class, built-in or the agent's own, and a message for operators, which
-// may be empty. It is marked as retryable if the class is.
+// Failure returns a result with an error: a class, built-in or the agent's own, and a message for operators,
+// which may be empty. It is marked as retryable if the class is.
 func Failure[T any](class fault.Class, message string) Result[T] {
 	return Result[T]{
 		Status: StatusError,
@@ -42,7 +42,7 @@ func Failure[T any](class fault.Class, message string) Result[T] {
 	}
 }
 
-// InProgress is a result that is not final. The metadata is JSON, nil for none.
+// InProgress returns a result that is not final. The metadata is JSON, nil for none.
 func InProgress[T any](metadata json.RawMessage) Result[T] {
 	return Result[T]{Status: StatusInProgress, Meta: Meta{Metadata: metadata}}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 )
 
-// ToolText is the result as the text of an MCP tool's answer, and whether it is an error. The text of a
+// ToolText returns the result as the text of an MCP tool's answer, and whether it is an error. The text of a
 // success is its data, a string as it is and anything else as JSON; without data it is the content or the
 // message. The text of work in progress is what there is so far. The text of an error is its code, as in
 // result envelopes, and the message for users, not its own message, which is for operators. Data without a

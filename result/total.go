@@ -43,9 +43,9 @@ func capped(a, b int64) int64 {
 	return a + b
 }
 
-// Total is the outcome of several attempts in a row: the result of the last attempt, with what all of them
-// took and the retry count (0 for one attempt). The arguments are not changed. Without attempts it is the
-// zero Result, which is invalid.
+// Total returns the outcome of several attempts in a row: the result of the last attempt, with what all of
+// them took and the retry count (0 for one attempt). The arguments are not changed. Without attempts it is
+// the zero Result, which is invalid.
 func Total[T any](attempts ...Result[T]) Result[T] {
 	var total Result[T]
 	for n, a := range attempts {

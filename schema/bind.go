@@ -42,7 +42,7 @@ type variable struct {
 	key, elem reflect.Value
 }
 
-// around is a pointer to the innermost struct around what is in a variable; nil for none.
+// around returns a pointer to the innermost struct around what is in a variable; nil for none.
 func (v *variable) around() any {
 	for v != nil && v.class != classStruct {
 		v = v.up
@@ -56,8 +56,8 @@ func (v *variable) around() any {
 // anything is the schema of a value that no schema describes.
 var anything = &node{Schema: &jsonschema.Schema{}}
 
-// inner is the subschema that stores a value in its place: what a reference leads to, or the alternative to
-// null; nil where the schema itself does.
+// inner returns the subschema that stores a value in its place: what a reference leads to, or the alternative
+// to null; nil where the schema itself does.
 func (n *node) inner(to *variable) *node {
 	if n.ref == nil && to.null && len(n.any) == 2 && n.any[1].types == kindNull {
 		return n.any[0]
@@ -223,7 +223,7 @@ func (f *collector) decode(v value, c class, into any) error {
 	return json.Unmarshal(v.canonical(), into, decodeOptions)
 }
 
-// plain is a value as the library makes it where any value may stand.
+// plain returns a value as the library makes it where any value may stand.
 func (f *collector) plain(v value) any {
 	switch v.kind {
 	case kindNull:

@@ -67,7 +67,7 @@ func build(t reflect.Type) (*jsonschema.Schema, *goType, error) {
 	return doc, &goType{t, at, b.rules.String()}, nil
 }
 
-// spot is a place of a type. It notes the rules.
+// spot returns a place of a type. It notes the rules.
 func (b *builder) spot(t reflect.Type, rules *ruleSet) *spot {
 	base, pointer := indirect(t)
 	at := &spot{typ: base, class: classOf(base), pointer: pointer, null: pointer, issues: has(base, issuerType)}
@@ -176,7 +176,7 @@ func unsupported(t reflect.Type) string {
 	return article(t.String()) + " cannot be read from JSON: give it another type, or the tag json:\"-\""
 }
 
-// ofEach are the rules of the elements, after dive.
+// ofEach returns the rules of the elements, after dive.
 func (s *ruleSet) ofEach() *ruleSet {
 	if s.elems == nil {
 		return &ruleSet{}

@@ -7,8 +7,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// canonical is a value of a document, which was read, as canonical JSON: see package canon. Numbers and words
-// stay as they are written.
+// canonical returns a value of a document, which was read, as canonical JSON: see package canon. Numbers and
+// words stay as they are written.
 func (v value) canonical() []byte { return v.appendTo(make([]byte, 0, v.end-v.start)) }
 
 // appendTo appends the value as canonical JSON.

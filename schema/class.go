@@ -60,7 +60,7 @@ const (
 	nothing     = `{"not":{}}`
 )
 
-// jsonType is the type's name in JSON Schema; empty where it has none.
+// jsonType returns the type's name in JSON Schema; empty where it has none.
 func (c class) jsonType() string { return classes[c].jsonType }
 
 var (

@@ -42,7 +42,7 @@ func nothingThere(ref string) error {
 	return fmt.Errorf("schema: $ref %q: the document has nothing there", strings.TrimPrefix(ref, baseURL))
 }
 
-// namedTwice is the error for two schemas of one name, whose places the library gives in any order.
+// namedTwice returns the error for two schemas of one name, whose places the library gives in any order.
 func namedTwice(name, one, other string) error {
 	return fmt.Errorf("schema: two subschemas are named %q: %s and %s", strings.TrimPrefix(name, "retake:///"),
 		min(one, other), max(one, other))
@@ -52,7 +52,7 @@ func namedTwice(name, one, other string) error {
 const goRegexp = "a regular expression in Go's syntax, which has no lookarounds but lookaheads right after ^ at its start, " +
 	"no back-references, and repeats at most 1,000 times"
 
-// refusedSchema is the error for a schema that JSON Schema itself does not allow, with all places.
+// refusedSchema returns the error for a schema that JSON Schema itself does not allow, with all places.
 func refusedSchema(tree any) error {
 	var lines []string
 	for _, i := range byItself(tree) {
@@ -95,7 +95,7 @@ func isBool(v any) bool { _, ok := v.(bool); return ok }
 
 func isUpper(v any) bool { return kindsOf[strings.ToLower(textOf(v))] != kindsOf[textOf(v)] }
 
-// refusedPlace is the text of one issue of a schema document.
+// refusedPlace returns the text of one issue of a schema document.
 func refusedPlace(tree any, i fault.Issue) string {
 	i.Got = ""
 	name := path.Base(i.Pointer)

@@ -21,8 +21,8 @@ type limitation struct {
 	bound          *big.Rat
 }
 
-// contradiction is an error if a lower bound of a schema, or of an alternative, is above an upper one, so
-// that no value keeps to both.
+// contradiction returns an error if a lower bound of a schema, or of an alternative, is above an upper one,
+// so that no value keeps to both.
 func contradiction(n *jsonschema.Schema) error {
 	all := limitationsOf(n)
 	for _, low := range all {

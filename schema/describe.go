@@ -101,7 +101,8 @@ func (n *node) valuesPhrase() string {
 	return cmp.Or(phrase("const", n.raw), phrase("enum", n.raw))
 }
 
-// describeType is a type with its plain constraints: "integer (at least 1, at most 30)", "array of strings".
+// describeType returns a type with its plain constraints: "integer (at least 1, at most 30)", "array of
+// strings".
 func (n *node) describeType() string {
 	text := n.typesNamed("", maxLists)
 	if details := n.details(stringsOf(n.raw["type"])); len(details) > 0 {
@@ -133,7 +134,7 @@ func (n *node) typesNamed(ending string, lists int) string {
 	return orList(named)
 }
 
-// items is the schema of all items of an array, with references followed; nil where there is none.
+// items returns the schema of all items of an array, with references followed; nil where there is none.
 func (n *node) items() *node {
 	items := n.each
 	if len(n.first) > 0 {
@@ -148,7 +149,7 @@ func (n *node) items() *node {
 	return items
 }
 
-// details are the plain constraints of a node, and of what it adds in allOf, that concern its types.
+// details returns the plain constraints of a node, and of what it adds in allOf, that concern its types.
 func (n *node) details(types []string) []string {
 	var details []string
 	for _, sub := range append([]*node{n}, n.all...) {
@@ -196,7 +197,7 @@ func appendShort(list []string, s string, limit int) []string {
 	return appendNew(list, s)
 }
 
-// constraint is the phrase of a keyword beside a type that has been named.
+// constraint returns the phrase of a keyword beside a type that has been named.
 func constraint(keyword string, node map[string]any) string {
 	said := phrase(keyword, node)
 	if name, known := patternPhrases()[textOf(node[keyword])]; known && len(said) > maxDetail {

@@ -49,7 +49,7 @@ type scope struct {
 	next    map[*resource]*scope
 }
 
-// enter is the scope within a resource.
+// enter returns the scope within a resource.
 func (e *evaluation) enter(s *scope, home *resource) *scope {
 	if next, known := s.next[home]; known || !e.spend(len(home.anchors)+len(s.anchors)) {
 		return cmp.Or(next, s)
@@ -128,7 +128,7 @@ func (e *evaluation) refuse(n *node, v value, rule string) bool {
 	return false
 }
 
-// since are the failures after the first ones, which are cut off.
+// since returns the failures after the first ones, which are cut off.
 func (e *evaluation) since(first int) []failure {
 	cut := slices.Clone(e.failures[first:])
 	e.failures = e.failures[:first]
@@ -269,7 +269,7 @@ func (f *collector) isOpen() bool {
 	})
 }
 
-// target is where a dynamic reference leads from here.
+// target returns where a dynamic reference leads from here.
 func (f *collector) target() *node {
 	if to := f.n.dynamic; to == nil || f.n.anchor == "" || f.scope.anchors[f.n.anchor] == nil {
 		return to

@@ -67,7 +67,7 @@ func (f *collector) member(m value) (described bool) {
 	return true
 }
 
-// subschema is the schema for a member's name; nil for none. Of a struct it is the one of the field.
+// subschema returns the schema for a member's name; nil for none. Of a struct it is the one of the field.
 func (f *collector) subschema(m value) *node {
 	name := m.name()
 	if f.to != nil && f.inner == nil && f.to.class == classStruct {
@@ -216,7 +216,7 @@ type key struct {
 	text string
 }
 
-// key is the key of a value of a document.
+// key returns the key of a value of a document.
 func (v value) key() key {
 	k := key{v.kind, v.text()}
 	switch v.kind {
@@ -247,7 +247,7 @@ func (k keys) has(one key) bool {
 	return found
 }
 
-// keys are those of the items.
+// keys returns those of the items.
 func (v value) keys() keys {
 	all := make(keys, 0, v.count)
 	for item := range v.children {

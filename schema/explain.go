@@ -31,7 +31,7 @@ func (f *failure) isFree() bool { return !f.value.isThere() }
 // costOfIssue is the work of making an issue.
 const costOfIssue = 4
 
-// costOfPointer is the work of writing a place. Long ones cost more, for they are copied and compared.
+// costOfPointer returns the work of writing a place. Long ones cost more, for they are copied and compared.
 func costOfPointer(v value) int {
 	size := 0
 	for ; v.up >= 0; v = v.parent() {
@@ -154,13 +154,13 @@ func (e *evaluation) failed(n int) *failure {
 	return &e.found[n-len(e.failures)]
 }
 
-// inBounds are the issues that are reported, in canonical order.
+// inBounds returns the issues that are reported, in canonical order.
 func inBounds(issues []fault.Issue) []fault.Issue {
 	issues = fault.SortIssues(issues)
 	return issues[:min(len(issues), maxIssues)]
 }
 
-// tell is the issue of a failure, whose place is a path.
+// tell returns the issue of a failure, whose place is a path.
 func (f *failure) tell(path []string) fault.Issue {
 	i := fault.Issue{Pointer: canon.Pointer(path...), Rule: f.rule, Expected: f.expected(), Source: fault.FromSchema}
 	if f.isRule {
@@ -309,7 +309,8 @@ func describedBy(around []*node, name string) string {
 
 func isOfKind(rule string) bool { return rule == "type" || rule == "anyOf" || rule == "oneOf" }
 
-// notQuoted is a hint for a string that holds, as JSON, an object or array that one of the schemas accepts.
+// notQuoted returns a hint for a string that holds, as JSON, an object or array that one of the schemas
+// accepts.
 func (v value) notQuoted(by []*node) string {
 	if !v.isThere() || !strings.ContainsAny(v.text(), "{[") { // a type's own issue may name any place
 		return ""

@@ -30,7 +30,7 @@ func (at *spot) compile(rules []*rule, around reflect.Type) ([]*rule, error) {
 	return rules, nil
 }
 
-// withoutIdle are the rules without those, such as omitempty, that have nothing to let pass: the rule
+// withoutIdle returns the rules without those, such as omitempty, that have nothing to let pass: the rule
 // `required` before them has refused the empty value.
 func (at *spot) withoutIdle(rules []*rule) []*rule {
 	rules = slices.Clone(rules)
@@ -91,7 +91,8 @@ func (at *spot) apply(n *jsonschema.Schema, rules []*rule) error {
 	return nil
 }
 
-// sample is the value that rules are tried on: an empty one, but with an element that they can look into.
+// sample returns the value that rules are tried on: an empty one, but with an element that they can look
+// into.
 func (at *spot) sample() reflect.Value {
 	v := reflect.New(at.typ).Elem()
 	if v.Kind() == reflect.Slice {
@@ -196,7 +197,7 @@ func (at *spot) optional(n *jsonschema.Schema, omit *rule, rest []*rule) error {
 	return nil
 }
 
-// empty is the schema of the value that a rule such as omitempty lets pass; nil if JSON has none.
+// empty returns the schema of the value that a rule such as omitempty lets pass; nil if JSON has none.
 func (at *spot) empty(omit *rule) *jsonschema.Schema {
 	isSlice := at.typ.Kind() == reflect.Slice
 	switch {
@@ -227,8 +228,8 @@ func (at *spot) holdsRules(rules []*rule) (bool, error) {
 	return true, nil
 }
 
-// left are the rules that the validator must judge, since the schema cannot: those of the value, and those
-// that compare it with others. The rules that let an empty value pass stay before them.
+// left returns the rules that the validator must judge, since the schema cannot: those of the value, and
+// those that compare it with others. The rules that let an empty value pass stay before them.
 func (at *spot) left(rules []*rule) (own, rounded, related []*rule) {
 	for _, r := range rules {
 		switch {

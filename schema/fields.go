@@ -81,7 +81,7 @@ func appendFields(fields []field, t reflect.Type, path string, index []int, chec
 	return fields, faults
 }
 
-// embeddable is an error for a type whose members cannot be those of the struct around it.
+// embeddable returns an error for a type whose members cannot be those of the struct around it.
 func embeddable(sf reflect.StructField) error {
 	if classOf(sf.Type) != classStruct {
 		cure := "give the field a json name"
@@ -134,7 +134,7 @@ func saysWhenGiven(part string) bool {
 	return part == "optional" || strings.HasPrefix(part, "oneof_required=") || strings.HasPrefix(part, "anyof_required=")
 }
 
-// rulesOf are the rules of a field. Where it has no validate tag, its binding tag counts: gin gives
+// rulesOf returns the rules of a field. Where it has no validate tag, its binding tag counts: gin gives
 // that to the same validator.
 func rulesOf(sf reflect.StructField) string {
 	rules, isThere := sf.Tag.Lookup("validate")
@@ -204,8 +204,8 @@ type layout struct {
 // maxSkipped is how many members that a document leaves out are passed over before names are looked up.
 const maxSkipped = 4
 
-// named is the number of the member of a name; -1 for none. As a rule documents have members in the declared
-// order, so that it is one of the next.
+// named returns the number of the member of a name; -1 for none. As a rule documents have members in the
+// declared order, so that it is one of the next.
 func (l *layout) named(name string, next int) int {
 	for n := next; n < min(next+maxSkipped, len(l.members)); n++ {
 		if l.members[n].name == name {

@@ -27,7 +27,7 @@ const (
 // maxIssues bounds what one check reports; a document can hold more faults than anyone will read.
 const maxIssues = 100
 
-// DefaultLimits is 1 MiB, 64 levels and 100,000 values, which is more than models say in one reply.
+// DefaultLimits returns 1 MiB, 64 levels and 100,000 values, which is more than models say in one reply.
 func DefaultLimits() Limits { return Limits{MaxBytes: 1 << 20, MaxDepth: 64, MaxValues: 100_000} }
 
 // Validate names every field that is out of bounds.
@@ -39,7 +39,7 @@ func (l Limits) Validate() error {
 	)
 }
 
-// bounds is the error of a field that is out of bounds.
+// bounds returns the error of a field that is out of bounds.
 func bounds(field string, n, least, most int) error {
 	if n < least || n > most {
 		return fmt.Errorf("%s: %d, want %d to %d", field, n, least, most)

@@ -17,8 +17,8 @@ const (
 // maxEcho bounds an echoed value, in bytes.
 const maxEcho = 100
 
-// echoed is the value at a place as JSON, where a schema of the place or of one above it marks it as safe to
-// echo. Where a place has very many schemas, nothing is echoed.
+// echoed returns the value at a place as JSON, where a schema of the place or of one above it marks it as
+// safe to echo. Where a place has very many schemas, nothing is echoed.
 func (p *places) echoed(v value, levels [][]*node) string {
 	tooMany := slices.ContainsFunc(levels, func(nodes []*node) bool { return len(nodes) >= maxNodes })
 	isHidden := anyMarked(levels, noEchoKeyword, secretKeyword)

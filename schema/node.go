@@ -108,7 +108,7 @@ type linker struct {
 	formats bool // formats are asserted; only the metaschemas need that
 }
 
-// child is the node of the subschema under a keyword; nil for none.
+// child returns the node of the subschema under a keyword; nil for none.
 func (l *linker) child(s *jsonschema.Schema, under string, up *node) *node {
 	n := l.node(s)
 	if n != nil && n.under == "" {
@@ -117,7 +117,7 @@ func (l *linker) child(s *jsonschema.Schema, under string, up *node) *node {
 	return n
 }
 
-// node is the node of a schema; nil for none.
+// node returns the node of a schema; nil for none.
 func (l *linker) node(s *jsonschema.Schema) *node {
 	if s == nil {
 		return nil
@@ -279,7 +279,7 @@ func sameOf(n *node) []*node {
 	return slices.DeleteFunc(list, func(n *node) bool { return n == nil })
 }
 
-// refersTo is the schema that a reference leads to, if nothing demands anything beside it; else nil.
+// refersTo returns the schema that a reference leads to, if nothing demands anything beside it; else nil.
 func (n *node) refersTo() *node {
 	isIdle := func(keyword string) bool { return slices.Contains([]string{"$ref", "title", "description"}, keyword) }
 	for keyword := range n.raw {
@@ -317,7 +317,7 @@ func (l *linker) source(s *jsonschema.Schema) (raw map[string]any, home *resourc
 	return raw, l.homes[address]
 }
 
-// keywordsOf are the types, the values and the bounds that a schema takes, as they are written.
+// keywordsOf returns the types, the values and the bounds that a schema takes, as they are written.
 func keywordsOf(s *jsonschema.Schema) map[string]any {
 	raw := map[string]any{}
 	if s.Types != nil {
@@ -387,7 +387,7 @@ func forChild(nodes []*node, tok string) (list []*node) {
 	return list
 }
 
-// item is the schema of the item at a place; nil for none.
+// item returns the schema of the item at a place; nil for none.
 func (n *node) item(place int) *node {
 	if place >= 0 && place < len(n.first) {
 		return n.first[place]
@@ -395,7 +395,7 @@ func (n *node) item(place int) *node {
 	return n.each
 }
 
-// expects is the phrase for a rule or for a missing member. It is made once.
+// expects returns the phrase for a rule or for a missing member. It is made once.
 func (n *node) expects(what string, say func() string) string {
 	if said, known := n.expected.Load(what); known {
 		return said.(string)
@@ -405,7 +405,7 @@ func (n *node) expects(what string, say func() string) string {
 	return said
 }
 
-// target is the schema that a $ref or $dynamicRef leads to; nil for none.
+// target returns the schema that a $ref or $dynamicRef leads to; nil for none.
 func (n *node) target() *node { return cmp.Or(n.ref, n.dynamic) }
 
 // asked lists the members that the condition looks at and that this schema, or one around it, requires.
@@ -422,7 +422,7 @@ func (n *node) asked() (names []string) {
 	return names
 }
 
-// demandedBy is the schema that has this one in its allOf, and nothing else has it; nil for none.
+// demandedBy returns the schema that has this one in its allOf, and nothing else has it; nil for none.
 func (n *node) demandedBy() *node {
 	if n.shared || n.up == nil || !slices.Contains(n.up.all, n) {
 		return nil
@@ -430,7 +430,7 @@ func (n *node) demandedBy() *node {
 	return n.up
 }
 
-// standsUnder is the rule of the schema false: the keyword it is the value of, where that says enough.
+// standsUnder returns the rule of the schema false: the keyword it is the value of, where that says enough.
 func (n *node) standsUnder() string {
 	switch n.under {
 	case "unevaluatedProperties", "unevaluatedItems", "items", "additionalItems", "additionalProperties":
@@ -439,7 +439,7 @@ func (n *node) standsUnder() string {
 	return "false"
 }
 
-// notRule is the rule of "not". {"not": {}} is another way to write the schema false.
+// notRule returns the rule of "not". {"not": {}} is another way to write the schema false.
 func (n *node) notRule() string {
 	if n.isNever() {
 		return n.standsUnder()

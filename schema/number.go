@@ -109,7 +109,7 @@ func wholeNumber(text string) string {
 	return exactly(text).Num().String()
 }
 
-// exactly is the value of a JSON number.
+// exactly returns the value of a JSON number.
 func exactly(text string) *big.Rat {
 	n, _ := new(big.Rat).SetString(text) // cannot fail: it was read
 	return n
@@ -124,7 +124,7 @@ type bound struct {
 	refuses [3]bool
 }
 
-// boundsOf are the bounds that a schema has.
+// boundsOf returns the bounds that a schema has.
 func boundsOf(s *jsonschema.Schema) (bounds []bound) {
 	for _, b := range []bound{
 		{rule: "minimum", at: s.Minimum, refuses: [3]bool{true, false, false}},
@@ -161,8 +161,8 @@ func (t *tree) near(v value) float64 {
 	return t.nearest
 }
 
-// compare is -1 if a JSON number is below the bound, 0 if it is equal, 1 if it is above. n is the double that
-// is nearest to it. Doubles that differ are in the order of the numbers that they are nearest to.
+// compare returns -1 if a JSON number is below the bound, 0 if it is equal, 1 if it is above. n is the double
+// that is nearest to it. Doubles that differ are in the order of the numbers that they are nearest to.
 func (b *bound) compare(text string, n float64) int {
 	if c := cmp.Compare(n, b.near); c != 0 {
 		return c

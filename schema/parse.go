@@ -83,10 +83,11 @@ func (p *parser) fail() bool {
 	return false
 }
 
-// mostValues is how many values a text is taken to have at most: where most are tiny, they may be in strings.
+// mostValues returns how many values a text is taken to have at most: where most are tiny, they may be in
+// strings.
 func mostValues(text string) int { return len(text)/12 + 16 }
 
-// likelyValues is about how many values a text has: one of these bytes is before each but the first.
+// likelyValues returns about how many values a text has: one of these bytes is before each but the first.
 func likelyValues(text string) int {
 	return 1 + strings.Count(text, ",") + strings.Count(text, "[") + strings.Count(text, "{")
 }
@@ -109,7 +110,7 @@ var kindOf = [256]kind{
 	'{': kindObject, '[': kindArray, '"': kindString, 't': kindBoolean, 'f': kindBoolean, 'n': kindNull,
 }
 
-// next is the first byte of what is to be read, 0 at the end.
+// next returns the first byte of what is to be read, 0 at the end.
 func (p *parser) next() byte {
 	for ; p.at < len(p.text); p.at++ {
 		switch c := p.text[p.at]; c {
@@ -281,7 +282,7 @@ func (s *nameSet) add(m value) bool {
 	return isNew
 }
 
-// markOf is one of 64 bits, the same for equal names.
+// markOf returns one of 64 bits, the same for equal names.
 func markOf(name string) uint64 {
 	if name == "" {
 		return 1

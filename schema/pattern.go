@@ -156,7 +156,7 @@ var (
 
 const stepsOfName, stepsOfFold = 256, 8192
 
-// writtenOut is what reading a pattern takes beside its size, in steps.
+// writtenOut returns what reading a pattern takes beside its size, in steps.
 func writtenOut(text string) int {
 	steps := stepsOfName * len(namedClass.FindAllStringIndex(text, -1))
 	if foldsCases.MatchString(text) {
@@ -165,8 +165,8 @@ func writtenOut(text string) int {
 	return steps
 }
 
-// sizes are about the size of a pattern's program, and of the classes of characters in it. A class that is
-// repeated is there once.
+// sizes returns about the size of a pattern's program, and of the classes of characters in it. A class that
+// is repeated is there once.
 func sizes(re *syntax.Regexp) (program, classes int) {
 	program = 1
 	if re.Op == syntax.OpCharClass {

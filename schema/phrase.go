@@ -120,7 +120,7 @@ func notAllowed(names []string, say func(string) string, patterns any) string {
 // plainName is a name that cannot be mistaken for a part of a sentence.
 var plainName = regexp.MustCompile(`^[\pL\pN_$@./~-]+$`)
 
-// nameOf is the name of a member: as it is, or in quotation marks as JSON writes it.
+// nameOf returns the name of a member: as it is, or in quotation marks as JSON writes it.
 func nameOf(name string) string {
 	if plainName.MatchString(name) {
 		return name
@@ -258,7 +258,7 @@ func constraints(node map[string]any) (all []string) {
 	return all
 }
 
-// demandedAlone are the members a node requires that asks for nothing else of an object.
+// demandedAlone returns the members a node requires that asks for nothing else of an object.
 func demandedAlone(node map[string]any) []string {
 	for keyword := range node {
 		if !slices.Contains([]string{"required", "type", "title", "description"}, keyword) {
@@ -268,7 +268,7 @@ func demandedAlone(node map[string]any) []string {
 	return stringsOf(node["required"])
 }
 
-// tupleSize is the number of items that are described one by one.
+// tupleSize returns the number of items that are described one by one.
 func tupleSize(v any) string {
 	first, ok := v.([]any)
 	if !ok {
@@ -277,7 +277,7 @@ func tupleSize(v any) string {
 	return "at most " + count(len(first), "item")
 }
 
-// countOfFitting is how many items are to fit.
+// countOfFitting returns how many items are to fit.
 func countOfFitting(rule string, node map[string]any) string {
 	if rule == "contains" {
 		return "at least 1 item"

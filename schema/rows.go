@@ -277,7 +277,7 @@ var rows = sync.OnceValue(func() (rows []row) {
 	return rows
 })
 
-// rowOf is the row of a tag; an empty one where there is none.
+// rowOf returns the row of a tag; an empty one where there is none.
 func rowOf(tag string) row {
 	for _, r := range rows() {
 		if r.tag == tag {
@@ -287,7 +287,7 @@ func rowOf(tag string) row {
 	return row{}
 }
 
-// pattern is what strings must match, or must not; empty where the rule is no pattern.
+// pattern returns what strings must match, or must not; empty where the rule is no pattern.
 func (r row) pattern(param string) string {
 	quote := regexp.QuoteMeta
 	switch {

@@ -187,7 +187,7 @@ func (r *rule) isMet(v reflect.Value) bool {
 	return r.conditional() && v.IsZero() == strings.HasPrefix(r.tag, "excluded")
 }
 
-// others are the fields that a rule, or a group, looks at.
+// others returns the fields that a rule, or a group, looks at.
 func (r *rule) others() (fields []string) {
 	for _, alt := range r.alts {
 		fields = append(fields, alt.others()...)
@@ -205,7 +205,7 @@ func (r *rule) others() (fields []string) {
 
 var quotedOrWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`'[^']*'|\S+`) })
 
-// params are the words of the parameter, as the validator reads them: quoted ones may have spaces.
+// params returns the words of the parameter, as the validator reads them: quoted ones may have spaces.
 func (r *rule) params() []string {
 	params := quotedOrWord().FindAllString(r.param, -1)
 	for n := range params {
@@ -264,7 +264,8 @@ func (r *rule) checkOthers(in reflect.Type, at *spot) error {
 	return nil
 }
 
-// reached is the value that names of fields, with dots between, lead to. Pointers on the way get new values.
+// reached returns the value that names of fields, with dots between, lead to. Pointers on the way get new
+// values.
 func reached(v reflect.Value, path string) (value reflect.Value, known bool) {
 	names := strings.Split(path, ".")
 	for n := 0; ; n++ {

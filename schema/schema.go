@@ -148,7 +148,8 @@ func (s *Schema) Read(b *Budget, doc string) Reading {
 	return r
 }
 
-// fresh is a pointer to a new variable of the Go type that the schema was made of; nil where there is none.
+// fresh returns a pointer to a new variable of the Go type that the schema was made of; nil where there is
+// none.
 func (s *Schema) fresh() any {
 	if s.typed == nil {
 		return nil
@@ -187,7 +188,7 @@ func (s *Schema) check(e *evaluation, doc string, v any) []fault.Issue {
 // evaluations are free memory.
 var evaluations = sync.Pool{New: func() any { return new(evaluation) }}
 
-// evaluation is a check within a budget; nil is a new one.
+// evaluation returns a check within a budget; nil is a new one.
 func (s *Schema) evaluation(b *Budget) *evaluation {
 	e := evaluations.Get().(*evaluation)
 	e.Budget, e.tracks = b, s.tracks
@@ -226,7 +227,7 @@ func emptied(list []failure) []failure {
 	return list[:0]
 }
 
-// scope is the dynamic scope of a document; nil where the schema has no dynamic references.
+// scope returns the dynamic scope of a document; nil where the schema has no dynamic references.
 func (s *Schema) scope() *scope {
 	if !s.scoped {
 		return nil

@@ -145,7 +145,7 @@ func stub(t reflect.Type) *jsonschema.Schema {
 	return s
 }
 
-// saidOver is what tags say over a stub.
+// saidOver returns what tags say over a stub.
 func saidOver(stub *jsonschema.Schema) *jsonschema.Schema {
 	said := *stub
 	if said.Type = ""; stub.Items != nil {

@@ -27,7 +27,8 @@ func (e *evaluation) suggest(f *failure) {
 	}, f.at.raw["patternProperties"])
 }
 
-// allowed are the names of the members that are allowed where one is not, sorted; none for other failures.
+// allowed returns the names of the members that are allowed where one is not, sorted; none for other
+// failures.
 func (f *failure) allowed() []string {
 	switch {
 	case f.at == nil || f.joined != nil || f.lacks != "":

@@ -66,8 +66,8 @@ func (f *collector) reduce(rule string, of []*node, from int, ends []int) {
 	}
 }
 
-// forItsKind is the alternative that is for the value, where all others are for other kinds or constants; nil
-// where all are. isSo is false where more are for it.
+// forItsKind returns the alternative that is for the value, where all others are for other kinds or
+// constants; nil where all are. isSo is false where more are for it.
 func (f *collector) forItsKind(list []*node) (only *node, isSo bool) {
 	for _, n := range list {
 		switch {
@@ -144,7 +144,7 @@ func (f *failure) isOf(v value) bool { return f.value == v && f.lacks == "" }
 
 func (f *failure) isAt(o *failure) bool { return f.value == o.value && f.lacks == o.lacks }
 
-// depth is how many steps lead from a value to the place.
+// depth returns how many steps lead from a value to the place.
 func (f *failure) depth(from value) int {
 	steps := int(f.value.depth - from.depth)
 	if f.lacks != "" {
@@ -158,7 +158,7 @@ func isJoined(branches []branch, v value) bool {
 	return !slices.ContainsFunc(branches, func(b branch) bool { return len(b.all) != 1 || !b.all[0].isOf(v) })
 }
 
-// joined is one failure of several at one place, which refuse the alternatives of a rule.
+// joined returns one failure of several at one place, which refuse the alternatives of a rule.
 func joined(rule string, all []failure) failure {
 	var rules []string
 	for _, f := range all {
@@ -180,7 +180,7 @@ func appendNew(list []string, s string) []string {
 	return append(list, s)
 }
 
-// excludes is the keyword by which a schema is for other kinds or values; empty where it may be for the
+// excludes returns the keyword by which a schema is for other kinds or values; empty where it may be for the
 // value.
 func (f *collector) excludes(n *node) string {
 	switch {
@@ -208,8 +208,8 @@ type branch struct {
 	strange int
 }
 
-// near are the branches that are not for another kind of value altogether. There are some, for those that are
-// have one issue each, and would be joined.
+// near returns the branches that are not for another kind of value altogether. There are some, for those that
+// are have one issue each, and would be joined.
 func near(branches []branch, v value) (near []branch) {
 	for _, b := range branches {
 		if len(b.all) == 1 && b.all[0].isOf(v) && b.all[0].isForeign() {
@@ -252,7 +252,7 @@ const (
 	maxWeighedBranches = 64
 )
 
-// knowing are the branches for which least is strange in an object.
+// knowing returns the branches for which least is strange in an object.
 func knowing(near []branch, v value) []branch {
 	if v.kind != kindObject || len(near) < 2 || len(near) > maxWeighedBranches {
 		return near
@@ -291,9 +291,9 @@ func (b *branch) hasConstantFor(m value) bool {
 	return slices.ContainsFunc(b.all, func(f failure) bool { return f.isConstant() && f.isOf(m) })
 }
 
-// nearest is the branch that is nearest to a value, of at least two. It is settled where the value right at
-// the place fits it and no other, or has its members and those of no other, or where all that is wrong by it
-// is wrong by each.
+// nearest returns the branch that is nearest to a value, of at least two. It is settled where the value right
+// at the place fits it and no other, or has its members and those of no other, or where all that is wrong by
+// it is wrong by each.
 func nearest(of []branch) (best branch, settled bool) {
 	fitting, shaped := 0, 0
 	for _, b := range of {
@@ -400,7 +400,7 @@ func (f *collector) byTag(rule string, t *tag) bool {
 	return true
 }
 
-// expected is what the alternatives want where an object has another tag, or lacks it.
+// expected returns what the alternatives want where an object has another tag, or lacks it.
 func (t *tag) expected(x *failure) string {
 	all := make([]failure, len(t.all))
 	for n, want := range t.wants {

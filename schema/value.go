@@ -64,7 +64,7 @@ type value struct {
 	in *tree
 }
 
-// numbered is the value of a number; none for -1.
+// numbered returns the value of a number; none for -1.
 func (t *tree) numbered(n int32) value {
 	if n < 0 {
 		return value{}
@@ -76,7 +76,7 @@ func (v value) isThere() bool  { return v.datum != nil }
 func (v value) parent() value  { return v.in.numbered(v.up) }
 func (v value) sibling() value { return v.in.numbered(v.next) }
 
-// first is the first child; none where there are no children.
+// first returns the first child; none where there are no children.
 func (v value) first() value {
 	if v.count == 0 {
 		return value{}
@@ -84,7 +84,7 @@ func (v value) first() value {
 	return v.in.numbered(v.at + 1)
 }
 
-// text is what a string says, or another value as it is written.
+// text returns what a string says, or another value as it is written.
 func (v value) text() string {
 	switch {
 	case v.escaped:
@@ -95,7 +95,7 @@ func (v value) text() string {
 	return v.in.text[v.start:v.end]
 }
 
-// name is that of a member; an item has none.
+// name returns that of a member; an item has none.
 func (v value) name() string {
 	switch {
 	case v.nameEnd == 0:
@@ -106,7 +106,7 @@ func (v value) name() string {
 	return v.in.text[v.named+1 : v.nameEnd-1]
 }
 
-// nameIn is the name of a member as a value of its own, in memory that is free; nil for new memory.
+// nameIn returns the name of a member as a value of its own, in memory that is free; nil for new memory.
 func (v value) nameIn(memory *datum) value {
 	if memory == nil {
 		memory = new(datum)
@@ -118,7 +118,7 @@ func (v value) nameIn(memory *datum) value {
 	return value{memory, v.in}
 }
 
-// path is the names and numbers that lead to a value.
+// path returns the names and numbers that lead to a value.
 func (v value) path() []string {
 	path := make([]string, v.depth, v.depth+1)
 	for ; v.depth > 0; v = v.parent() {
@@ -135,7 +135,8 @@ var unsaid = []string{
 	"type", "additionalProperties", "unevaluatedProperties", "unevaluatedItems", "items", "additionalItems", "propertyNames", "false", "$ref",
 }
 
-// sent is a number or boolean as it was written, for an issue of the rule; empty where the kind says enough.
+// sent returns a number or boolean as it was written, for an issue of the rule; empty where the kind says
+// enough.
 func (v value) sent(rule string) string {
 	scalar := v.kind&(kindBoolean|kindInteger|kindNumber) != 0
 	if size := v.end - v.start; !scalar || size > fault.MaxSent || slices.Contains(unsaid, rule) {
@@ -144,7 +145,7 @@ func (v value) sent(rule string) string {
 	return v.text()
 }
 
-// size is the work of comparing a value.
+// size returns the work of comparing a value.
 func (v value) size() int {
 	size := int(v.end - v.start)
 	if v.count == 0 {
@@ -160,7 +161,7 @@ func (v value) children(yield func(value) bool) {
 	}
 }
 
-// member is the member of a name; none where there is no such member.
+// member returns the member of a name; none where there is no such member.
 func (v value) member(name string) value {
 	m := v.first()
 	for m.isThere() && m.name() != name {
@@ -181,7 +182,7 @@ func (v value) finder(lookups int) (has func(name string) bool) {
 	return func(name string) bool { return names[name] }
 }
 
-// under is the value that a path leads to; none where there is none.
+// under returns the value that a path leads to; none where there is none.
 func (v value) under(path []string) value {
 	for _, step := range path {
 		switch {

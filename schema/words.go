@@ -27,7 +27,7 @@ var knownTypes = sync.OnceValue(func() map[reflect.Type]string {
 	}
 })
 
-// knownPhrase is what is written for a type, where that is known; every module has a UUID of its own.
+// knownPhrase returns what is written for a type, where that is known; every module has a UUID of its own.
 func (at *spot) knownPhrase() string {
 	if at.typ.Name() == "UUID" && at.class == classText {
 		return rowOf("@uuid").words
@@ -52,7 +52,7 @@ func (at *spot) decoderPhrase() string {
 	return strings.Join(at.appendSaid([]string{"a value that reads as " + at.typ.Name()}), ", ")
 }
 
-// nameIn is the name of a rule in an issue: the JSON Schema keyword where there is one, so that the same
+// nameIn returns the name of a rule in an issue: the JSON Schema keyword where there is one, so that the same
 // fault has the same name whoever found it; else the validation tag.
 func (r *rule) nameIn(c class) string {
 	switch {
@@ -171,7 +171,7 @@ func comparedAs(t reflect.Type) string {
 	return ""
 }
 
-// conditions are those of a rule, in words.
+// conditions returns those of a rule, in words.
 func (r *rule) conditions(around reflect.Type) string {
 	var conditions []string
 	for pair := range slices.Chunk(r.params(), 2) {

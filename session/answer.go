@@ -72,7 +72,7 @@ func answered(said, results []message.Message) ([]message.Message, error) {
 		results[at].CallID, results[at].Name)
 }
 
-// inText is the message with the results of calls that were written as text. Such calls have no ids.
+// inText returns the message with the results of calls that were written as text. Such calls have no ids.
 func inText(results []message.Message) message.Message {
 	said, texts := message.Message{Role: message.User}, make([]string, len(results))
 	for n, r := range results {

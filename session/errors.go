@@ -32,18 +32,18 @@ var (
 	errKind     = errors.New("the slice is declared with another kind")
 )
 
-// badConfig is one fault of a [Config]: the path of the field, and what would be right.
+// badConfig returns the error of one fault of a [Config]: the path of the field, and what would be right.
 func badConfig(field, want string) error { return fmt.Errorf("session config: %s: %s", field, want) }
 
-// badOp is an operation, by its index from 0, that cannot be applied to a state.
+// badOp returns the error of an operation, by its index from 0, that cannot be applied to a state.
 func badOp(index int, op reducer.Op, cause error) error {
 	return fmt.Errorf("operation %d: %s on slice %q: %w", index, op.Kind, op.Slice, cause)
 }
 
-// badSlice is a slice of a state that does not fit a session.
+// badSlice returns the error of a slice of a state that does not fit a session.
 func badSlice(slice string, cause error) error { return fmt.Errorf("slice %q: %w", slice, cause) }
 
-// badValue is a value, by its index from 0, that does not fit the Go type of its slice.
+// badValue returns the error of a value, by its index from 0, that does not fit the Go type of its slice.
 func badValue(slice string, index int, cause error) error {
 	return fmt.Errorf("slice %q, value %d: %w", slice, index, cause)
 }

@@ -44,8 +44,8 @@ type declarations struct {
 	answers bool
 }
 
-// declare is what the options of a tool declare. The error says that it has no function, or that an option is
-// nil or not for its type of arguments.
+// declare returns what the options of a tool declare. The error says that it has no function, or that an
+// option is nil or not for its type of arguments.
 func declare(isNil bool, args reflect.Type, opts []Option) (declarations, error) {
 	var d declarations
 	for n, o := range opts {
@@ -141,8 +141,8 @@ func from(option string, l policy.Layer) policy.Layer {
 	return l
 }
 
-// Policy is a run's policy with the layers of the tools themselves ([WithPolicy], [WithTransport]) below the
-// layers it has for these tools. p is not changed; the result shares its other parts.
+// Policy returns a run's policy with the layers of the tools themselves ([WithPolicy], [WithTransport]) below
+// the layers it has for these tools. p is not changed; the result shares its other parts.
 func (s *Set) Policy(p policy.Set) policy.Set {
 	p.Tools, p.ToolTransport = maps.Clone(p.Tools), maps.Clone(p.ToolTransport)
 	for _, t := range s.All() {
@@ -187,7 +187,7 @@ func (s *Set) Absent(p *policy.Set) (warnings []string, err error) {
 	return warnings, errors.Join(errs...)
 }
 
-// Declared is what the tool declares of its calls.
+// Declared returns what the tool declares of its calls.
 func (t *Tool) Declared() Declared { return t.declared }
 
 // Repeatable reports whether a call may be run again although nobody knows whether it had its effect: the

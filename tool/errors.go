@@ -29,7 +29,7 @@ func (e *AskAgainError) Error() string {
 	return "ask again: " + canon.Visible(several.Joined(said(e.Issues)))
 }
 
-// Failure is the error as the core sees it.
+// Failure returns the error as the core sees it.
 func (e *AskAgainError) Failure() fault.Failure {
 	return fault.Failure{Plane: fault.Correction, Class: fault.ToolValidation, Issues: said(e.Issues)}
 }
@@ -65,7 +65,7 @@ type FailedError struct {
 	Whole bool
 }
 
-// Error is the text.
+// Error returns the text.
 func (e *FailedError) Error() string { return canon.Visible(e.Text) }
 
 // TryLater is what a tool returns if it did nothing and the same call is to be made again, after a wait of at

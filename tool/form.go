@@ -65,7 +65,8 @@ func formFaultAt(t part, place string, seen map[part]bool) error {
 	return nil
 }
 
-// layoutFault is why the library refuses a struct by its fields alone: none of them is exported, for example.
+// layoutFault returns why the library refuses a struct by its fields alone: none of them is exported, for
+// example.
 func layoutFault(t reflect.Type) error {
 	for _, reads := range []reflect.Type{reflect.TypeFor[json.Unmarshaler](), reflect.TypeFor[jsonv2.UnmarshalerFrom]()} {
 		if reflect.PointerTo(t).Implements(reads) {

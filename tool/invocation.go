@@ -69,17 +69,17 @@ func invocationOf(ctx context.Context) Invocation {
 	return inv
 }
 
-// IdempotencyKey is the key of the call that a tool runs for. The same call has the same key when it is made
-// again: after a transport fault, after a crash, or by the model when nobody knows how the call ended or
+// IdempotencyKey returns the key of the call that a tool runs for. The same call has the same key when it is
+// made again: after a transport fault, after a crash, or by the model when nobody knows how the call ended or
 // while other calls of its tool are corrected. Other arguments have another key. It is empty if the driver
 // gave none.
 func IdempotencyKey(ctx context.Context) string { return invocationOf(ctx).Key }
 
-// CallID is the id of the call a tool runs for; empty where the driver gave none.
+// CallID returns the id of the call a tool runs for; empty where the driver gave none.
 func CallID(ctx context.Context) string { return invocationOf(ctx).CallID }
 
-// SessionID is the id of the session that a tool runs for, which is its correlation id in logs, feedback and
-// journals too; empty where the driver gave none.
+// SessionID returns the id of the session that a tool runs for, which is its correlation id in logs, feedback
+// and journals too; empty where the driver gave none.
 func SessionID(ctx context.Context) string { return invocationOf(ctx).SessionID }
 
 // Attempt returns the number of the tool's attempt, from 1, and the most there may be, [policy.Unlimited] if

@@ -99,8 +99,8 @@ func ask(err error) {
 	(&Outcome{Err: err}).Failure()
 }
 
-// known is the value that a tool panicked with. If it is an error whose own methods panic, a text stands for
-// it.
+// known returns the value that a tool panicked with. If it is an error whose own methods panic, a text stands
+// for it.
 func known(value any) (kept any) {
 	defer func() {
 		if recover() != nil {

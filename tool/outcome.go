@@ -56,10 +56,10 @@ func (o *Outcome) Cause() error {
 	return nil
 }
 
-// Ended is the outcome of a call of the named tool whose function returned err, which is not nil. It is for
-// engines that run tools without [Tool.Invoke]. What the tool says counts ([AskAgain], [Fail], [TryLater],
-// [ErrUnknown]), even if it is wrapped. What a run, an action or another tool within it said does not: see
-// [fault.Sealed].
+// Ended returns the outcome of a call of the named tool whose function returned err, which is not nil. It is
+// for engines that run tools without [Tool.Invoke]. What the tool says counts ([AskAgain], [Fail],
+// [TryLater], [ErrUnknown]), even if it is wrapped. What a run, an action or another tool within it said does
+// not: see [fault.Sealed].
 func Ended(tool string, err error) (out Outcome) {
 	err = chain.Bounded(err)
 	if again, ok := chain.Own[*AskAgainError](tool, err); ok {
@@ -99,7 +99,7 @@ func (o *Outcome) own() (tool string, err error) {
 	return "", o.Err
 }
 
-// Later is the error of [TryLater], if the call returned one.
+// Later returns the error of [TryLater], if the call returned one.
 func (o *Outcome) Later() (*LaterError, bool) { return chain.Own[*LaterError](o.own()) }
 
 // Unknown reports whether nobody knows how the call ended: see [ErrUnknown].
@@ -108,8 +108,8 @@ func (o *Outcome) Unknown() bool {
 	return chain.OwnIs(tool, err, ErrUnknown)
 }
 
-// Failure is the error of a call as the core sees it, by its types alone; zero if there is none. A panic, an
-// error of a run or an action within the tool, and one of a class for what models write
+// Failure returns the error of a call as the core sees it, by its types alone; zero if there is none. A
+// panic, an error of a run or an action within the tool, and one of a class for what models write
 // ([fault.ToolValidation] and its kind) are failures of the tool.
 func (o *Outcome) Failure() fault.Failure {
 	if later, ok := o.Later(); ok {

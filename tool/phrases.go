@@ -11,7 +11,7 @@ import (
 	"github.com/retake-go/retake/internal/syntax"
 )
 
-// repairedIssues is one issue that says how to write all that was repaired; none if no repair matters.
+// repairedIssues returns one issue that says how to write all that was repaired; none if no repair matters.
 func repairedIssues(repairs []extract.Repair) []fault.Issue {
 	var wants []string
 	changing := slices.DeleteFunc(extract.Kinds(repairs), extract.Form.Around)

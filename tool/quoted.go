@@ -41,7 +41,7 @@ func unquote(
 	return read, len(places) > 0
 }
 
-// stringsRefused are the places where a string is refused for its kind.
+// stringsRefused returns the places where a string is refused for its kind.
 func stringsRefused(issues []fault.Issue) map[string]bool {
 	places := map[string]bool{}
 	for _, i := range issues {
@@ -89,7 +89,7 @@ func takeOut(doc []byte, places map[string]bool) (mended []byte, done map[string
 	}
 }
 
-// held is the object or array that a text holds as JSON; nil for none.
+// held returns the object or array that a text holds as JSON; nil for none.
 func held(text []byte) []byte {
 	if text = bytes.TrimSpace(text); len(text) == 0 || text[0] != '{' && text[0] != '[' {
 		return nil

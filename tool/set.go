@@ -91,8 +91,8 @@ func (s *Set) resolve(name string) *Tool {
 	return s.byAlias[ProviderName(name)]
 }
 
-// ProviderName is the name to offer a tool under to providers that allow letters, digits, "_" and "-" only:
-// every other character becomes "_". [Set.Read] takes both names.
+// ProviderName returns the name to offer a tool under to providers that allow letters, digits, "_" and "-"
+// only: every other character becomes "_". [Set.Read] takes both names.
 func ProviderName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if plain(r) {

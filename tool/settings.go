@@ -80,7 +80,7 @@ func (s Settings) IdentityOf(tool string, arguments []byte) []byte {
 
 func allowed(r policy.Repairs) bool { return r == policy.RepairsAccept || r == policy.RepairsNote }
 
-// kept are the repairs that stay with what was read.
+// kept returns the repairs that stay with what was read.
 func kept(r policy.Repairs, repairs []extract.Repair) []extract.Repair {
 	if r == policy.RepairsAccept {
 		return nil
@@ -88,7 +88,7 @@ func kept(r policy.Repairs, repairs []extract.Repair) []extract.Repair {
 	return repairs
 }
 
-// budget is what the checks of one reply may take.
+// budget returns what the checks of one reply may take.
 func (s Settings) budget() *schema.Budget {
 	return schema.NewBudget().Until(s.Stop)
 }

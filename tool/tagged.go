@@ -44,7 +44,7 @@ func (in *reader) typed(t *Tool, c *extract.Call) (args []byte, repairs []extrac
 	return values.json(), repairs
 }
 
-// ruleAt is the rule by which an argument itself is refused; empty where it is not.
+// ruleAt returns the rule by which an argument itself is refused; empty where it is not.
 func ruleAt(issues []fault.Issue, name string) string {
 	place := string(jsontext.Pointer("").AppendToken(name))
 	at := slices.IndexFunc(issues, func(i fault.Issue) bool { return i.Pointer == place })
@@ -54,7 +54,8 @@ func ruleAt(issues []fault.Issue, name string) string {
 	return issues[at].Rule
 }
 
-// literal is the value that the text of a JSON string writes, if there is nothing around it; else the string.
+// literal returns the value that the text of a JSON string writes, if there is nothing around it; else the
+// string.
 func literal(quoted []byte, opt extract.Options) (value []byte, repairs []extract.Repair) {
 	var text string
 	if canon.Unmarshal(quoted, &text) != nil {
@@ -68,7 +69,8 @@ func literal(quoted []byte, opt extract.Options) (value []byte, repairs []extrac
 	return value, repairs
 }
 
-// insert is a list of repairs with one more, unless it is among them. They are sorted by offset and kind.
+// insert returns a list of repairs with one more, unless it is among them. They are sorted by offset and
+// kind.
 func insert(repairs []extract.Repair, own extract.Repair) []extract.Repair {
 	at, known := slices.BinarySearchFunc(repairs, own, func(a, b extract.Repair) int {
 		return cmp.Or(cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Kind, b.Kind))

@@ -178,7 +178,8 @@ func rawEdge(fn func(context.Context, json.RawMessage) (json.RawMessage, error))
 	return jsonFunc{run, canon.JSON}
 }
 
-// untold is the error of a call that has run and whose result cannot be told. The model is told that it ran.
+// untold returns the error of a call that has run and whose result cannot be told. The model is told that it
+// ran.
 func untold(err error) error {
 	return errors.Join(&FailedError{Text: "the call has run, but its result cannot be shown"}, err)
 }
@@ -187,7 +188,7 @@ func nameError(name string) error {
 	return fmt.Errorf("tool name %q must be 1 to 128 of the characters A-Z a-z 0-9 _ . / -", name)
 }
 
-// Name is the name the tool is registered and recorded by.
+// Name returns the name the tool is registered and recorded by.
 func (t *Tool) Name() string { return t.name }
 
 // Description says to the model what the tool does.
@@ -200,10 +201,10 @@ func (t *Tool) ReturnsObject() bool { return t.object }
 // isObject reports whether every value of a type is a JSON object.
 func isObject(t reflect.Type) bool { return !hasOwnForm(t) && t.Kind() == reflect.Struct }
 
-// Schema is the schema of the arguments.
+// Schema returns the schema of the arguments.
 func (t *Tool) Schema() *schema.Schema { return t.schema }
 
-// Parameters is the JSON Schema of the arguments, for the model. The slice is the caller's own.
+// Parameters returns the JSON Schema of the arguments, for the model. The slice is the caller's own.
 func (t *Tool) Parameters() []byte { return t.schema.JSON() }
 
 // Check reports everything that is wrong with arguments, in canonical order; nil means they can be used.

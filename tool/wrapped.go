@@ -29,7 +29,7 @@ func (in *reader) unwrap(c *Call, t *Tool, found *extract.Call) {
 	in.check(c, t, string(inner))
 }
 
-// unwrapped is the value of the single member of args if it holds all arguments, else nil.
+// unwrapped returns the value of the single member of args if it holds all arguments, else nil.
 func unwrapped(t *Tool, args []byte) []byte {
 	var around, within members
 	if canon.Unmarshal(args, &around) != nil || len(around) != 1 {
@@ -48,7 +48,7 @@ func unwrapped(t *Tool, args []byte) []byte {
 	return around[name]
 }
 
-// json is the object as JSON, its members in order.
+// json returns the object as JSON, its members in order.
 func (m members) json() []byte {
 	text, _ := json.Marshal(m) // cannot fail: all values are JSON
 	return text

@@ -166,7 +166,7 @@ func (c *check) runCorpus(e *env, p *policy.Set) error {
 	return c.failed()
 }
 
-// cutText is the first part of a text, a share of its characters, rounded down.
+// cutText returns the first part of a text, a share of its characters, rounded down.
 func cutText(text string, share float64) string {
 	const rounding = 1e-9 // 0.29 of 100 is 29
 	runes := []rune(text)

@@ -69,7 +69,7 @@ func (c *classify) run(e *env) error {
 	})
 }
 
-// failureOf is the failure of a model call, tool or try that an event reports; nil if it reports none.
+// failureOf returns the failure of a model call, tool or try that an event reports; nil if it reports none.
 func failureOf(ev *machine.Event) *fault.Failure {
 	switch {
 	case ev.Tool != nil:
@@ -80,7 +80,7 @@ func failureOf(ev *machine.Event) *fault.Failure {
 	return ev.Failure
 }
 
-// recordedVerdict is the verdict that a failure had when it was recorded.
+// recordedVerdict returns the verdict that a failure had when it was recorded.
 func recordedVerdict(f fault.Failure) fault.Verdict {
 	return fault.Verdict{Class: f.Class, Plane: f.Plane, Retryable: f.Class.Retryable() && !f.Final,
 		Message: f.Message, RetryAfter: f.RetryAfter, Asked: f.RetryAfter > 0,

@@ -212,7 +212,7 @@ func isAddress(name string) bool {
 	return strings.HasPrefix(name, "postgres://") || strings.HasPrefix(name, "postgresql://")
 }
 
-// shown is a name without a password.
+// shown returns a name without a password.
 func shown(name string) string {
 	if !isAddress(name) {
 		return name
@@ -234,7 +234,7 @@ func isFolder(name string) (bool, error) {
 	return err == nil && info.IsDir(), err
 }
 
-// unreadableDatabase is the error for a database that cannot be opened.
+// unreadableDatabase returns the error for a database that cannot be opened.
 func unreadableDatabase(name string, err error) error {
 	kind := "SQLite"
 	if isAddress(name) {

@@ -118,7 +118,7 @@ func (d *delays) resolve(from policies) (
 	return p, class, fault.Transport, nil
 }
 
-// class is the class that -code names: in one of the vocabularies, or in the policy.
+// class returns the class that -code names: in one of the vocabularies, or in the policy.
 func (d *delays) class(p policy.RetryPolicy) (fault.Class, error) {
 	own := fault.Class(d.Code)
 	if _, based := p.Bases[own]; d.Code == "" || based || p.Retries(own) {
@@ -178,10 +178,10 @@ func (d *delays) warn(e *env, p policy.RetryPolicy, class fault.Class, rows []de
 	}
 }
 
-// millis is a duration as an exact decimal of milliseconds: "500", "0.25".
+// millis returns a duration as an exact decimal of milliseconds: "500", "0.25".
 func millis(d time.Duration) json.Number { return json.Number(canon.InUnits(d, time.Millisecond)) }
 
-// total is the sum of the waits, or the longest duration if it is more.
+// total returns the sum of the waits, or the longest duration if it is more.
 func total(rows []delay) (sum time.Duration) {
 	for _, r := range rows {
 		sum = backoff.Sum(sum, r.wait)

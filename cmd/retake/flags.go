@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// flagSet are the flags of a command, which set the fields of t that have a tag "flag": the name of the flag
-// and, unless it is a switch, of its value. The tag "help" says what it is for.
+// flagSet returns the flags of a command, which set the fields of t that have a tag "flag": the name of the
+// flag and, unless it is a switch, of its value. The tag "help" says what it is for.
 func (c command) flagSet(t task) *flag.FlagSet {
 	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	fs.SetOutput(io.Discard)

@@ -8,7 +8,7 @@ import (
 	"text/tabwriter"
 )
 
-// overview is the help of retake itself.
+// overview returns the help of retake itself.
 func overview() string {
 	return "retake shows what retry policies, checks of replies and correction loops decide,\n" +
 		"and reads the journals of runs.\n\n" + listCommands() + "\n" + exitTable +
@@ -23,7 +23,7 @@ func listCommands() string {
 	})
 }
 
-// help is the text that -h prints.
+// help returns the text that -h prints.
 func (c command) help(fs *flag.FlagSet) string {
 	usage := strings.Join(c.usage, "\n       retake ")
 	text := "example: " + c.example + "\n\nusage: retake " + usage + "\n\n" + filled(strings.TrimSpace(c.about)) + "\n"
@@ -71,7 +71,7 @@ func flagList(fs *flag.FlagSet) string {
 	return strings.Join(names, ", ")
 }
 
-// flagName is a flag with the name of its value: "-policy FILE".
+// flagName returns a flag with the name of its value: "-policy FILE".
 func flagName(f *flag.Flag) string {
 	what, _ := flag.UnquoteUsage(f)
 	return strings.TrimSpace("-" + f.Name + " " + what)

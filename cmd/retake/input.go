@@ -91,7 +91,7 @@ func readPolicy(place, name string) (policies, error) {
 	return policies{set: set, fleet: fleet}, err
 }
 
-// presetPolicy is the policy of a preset: "correction" is for the correction plane, all others for
+// presetPolicy returns the policy of a preset: "correction" is for the correction plane, all others for
 // transport.
 func presetPolicy(place, preset string) (policies, error) {
 	p, ok := policy.Preset(preset)

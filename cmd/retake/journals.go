@@ -114,7 +114,7 @@ func each[T any](e *env, places []place, keyFile string, work func(in io.Reader,
 	return nil
 }
 
-// unreadable is the error for the journals that cannot be read; nil if there are none.
+// unreadable returns the error for the journals that cannot be read; nil if there are none.
 func unreadable(bad []place, of int) error {
 	switch {
 	case len(bad) == 0:

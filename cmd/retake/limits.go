@@ -70,7 +70,7 @@ func (l *limits) read(e *env, name string, text []byte) error {
 	return l.tell(e, name, r.Limits())
 }
 
-// limitsOf is what the failure of an event says of rate limits; nil if it says nothing.
+// limitsOf returns what the failure of an event says of rate limits; nil if it says nothing.
 func limitsOf(ev *machine.Event) *ratelimit.State {
 	switch {
 	case ev.Tool != nil:

@@ -32,7 +32,7 @@ const standardInput = "-"
 // sessionMark stands between a database and the id of a session in it.
 const sessionMark = "#"
 
-// String is the name as one can give it: a path, FILE#ID or "-".
+// String returns the name as one can give it: a path, FILE#ID or "-".
 func (p place) String() string {
 	if p.session == "" {
 		return shown(p.path)
@@ -40,7 +40,7 @@ func (p place) String() string {
 	return shown(p.path) + sessionMark + p.session
 }
 
-// inErrors is the name in errors.
+// inErrors returns the name in errors.
 func (p place) inErrors() string {
 	if p.path == standardInput {
 		return "standard input"
@@ -104,7 +104,7 @@ func splitSession(name string) (path, session string, found bool) {
 	return "", "", false
 }
 
-// oneSession is the place of a session that must be in a database or a folder.
+// oneSession returns the place of a session that must be in a database or a folder.
 func oneSession(path, session, want string) ([]place, error) {
 	one := sessionIn(path, session)
 	ids, err := []string(nil), error(nil)
@@ -315,7 +315,7 @@ func stdinOnce(all []place) error {
 	return nil
 }
 
-// title is the name of an input in answers.
+// title returns the name of an input in answers.
 func title(p place) string {
 	if p.path == standardInput {
 		return "(standard input)"
@@ -326,7 +326,7 @@ func title(p place) string {
 // at names a line of an input, as FILE:LINE.
 func (p place) at(line int64) string { return fmt.Sprintf("%s:%d", p, line) }
 
-// sessionIn is the place of a session in a folder or a database; without a session that of the store. It
+// sessionIn returns the place of a session in a folder or a database; without a session that of the store. It
 // opens no file: see [isDatabase].
 func sessionIn(store, session string) place {
 	if folder, _ := isFolder(store); session == "" || !folder {

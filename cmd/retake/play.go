@@ -84,7 +84,7 @@ func (p *play) run(e *env) error {
 // newStore makes the store of a directory.
 var newStore = func(dir string) journal.Store { return journal.Dir(dir) }
 
-// config is the config of the sessions.
+// config returns the config of the sessions.
 func (p *play) config() (cfg corpus.Config, err error) {
 	if p.Corpus == "" {
 		return cfg, misused("-corpus is missing: give a file with one question a line, as JSON")

@@ -41,7 +41,7 @@ func splitResponse(text []byte) (headers map[string][]string, body []byte, stran
 // byCurl matches the beginning of what curl -v shows.
 var byCurl = regexp.MustCompile(`^[*<>] `)
 
-// received is what curl -v shows of a response's headers: the lines that it marks so.
+// received returns what curl -v shows of a response's headers: the lines that it marks so.
 func received(text []byte) (headers []byte) {
 	for line := range bytes.Lines(text) {
 		if header, is := bytes.CutPrefix(line, []byte("< ")); is {
@@ -51,7 +51,7 @@ func received(text []byte) (headers []byte) {
 	return headers
 }
 
-// responseTime is the time of a response: as given, or else from its Date header, or else zero.
+// responseTime returns the time of a response: as given, or else from its Date header, or else zero.
 func responseTime(given time.Time, headers map[string][]string) time.Time {
 	if !given.IsZero() {
 		return given

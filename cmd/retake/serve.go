@@ -227,8 +227,8 @@ func isHost(name string) bool {
 	return net.ParseIP(name) != nil || strings.Trim(name, ".") != "" && !strings.ContainsFunc(name, isOther)
 }
 
-// hostsOf are the values of the header Host that are answered. A name that was given may be that of a proxy,
-// whose port is the usual one.
+// hostsOf returns the values of the header Host that are answered. A name that was given may be that of a
+// proxy, whose port is the usual one.
 func hostsOf(host, port string, given bool) []string {
 	hosts := []string{net.JoinHostPort(host, port)}
 	if given || port == "80" || port == "443" {

@@ -191,7 +191,7 @@ func (p prompt) Write(b []byte) (int, error) {
 	return n, errors.Join(err, p.Flush())
 }
 
-// columns is the width of a timeline: as given, or that of the terminal, or 0 if neither is known.
+// columns returns the width of a timeline: as given, or that of the terminal, or 0 if neither is known.
 func (s *show) columns() int {
 	if s.Width > 0 {
 		return int(s.Width)

@@ -49,7 +49,7 @@ func indent(s string) string { return "  " + strings.ReplaceAll(s, "\n", "\n  ")
 // barWidth is the length of the longest bar, in characters.
 const barWidth = 40
 
-// bar is a part of a whole as a bar. Any part above 0 has a block.
+// bar returns a part of a whole as a bar. Any part above 0 has a block.
 func bar[N int | time.Duration](part, whole N) string {
 	if part <= 0 || whole <= 0 {
 		return ""

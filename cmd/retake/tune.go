@@ -286,7 +286,7 @@ func (c *candidate) warn(texts []string) {
 	}
 }
 
-// price is what decides of two policies: money, or tokens if nothing has a price.
+// price returns what decides of two policies: money, or tokens if nothing has a price.
 func (c *candidate) price(priced bool) int64 {
 	if priced {
 		return c.CostMicros
@@ -353,14 +353,14 @@ func (c *candidate) dominates(o *candidate, priced bool) bool {
 	return c.Unanswered == 0 && slices.Min(orders) >= 0 && slices.Max(orders) > 0
 }
 
-// most is the most sessions that can have succeeded.
+// most returns the most sessions that can have succeeded.
 func (c *candidate) most() int { return c.Succeeded + c.Unanswered }
 
-// Plain is the name in answers.
+// Plain returns the name in answers.
 func (c *candidate) Plain() string { return plain(c.Name) }
 
-// Successes are the sessions that succeeded, and Share is their share in percent: each from the fewest to the
-// most.
+// Successes returns the sessions that succeeded, and Share is their share in percent: each from the fewest to
+// the most.
 func (c *candidate) Successes() string {
 	if c.Unanswered > 0 {
 		return fmt.Sprintf("%d–%d", c.Succeeded, c.most())
@@ -377,7 +377,7 @@ func (c *candidate) Share() string {
 
 func (c *candidate) percent(n int) float64 { return 100 * float64(n) / float64(max(c.Sessions, 1)) }
 
-// Waited is the time waited in all sessions.
+// Waited returns the time waited in all sessions.
 func (c *candidate) Waited() time.Duration { return time.Duration(c.WaitMS) * time.Millisecond }
 
 // writeRanks writes the table for people, with what was recorded as its last row if it is not nil.

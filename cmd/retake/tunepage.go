@@ -69,7 +69,7 @@ func writeTunePage(w io.Writer, of string, all []*candidate) error {
 	return tuneTemplate.Execute(w, p)
 }
 
-// Paid is the cost, or the tokens, as text; of tokens without a price the cost is not known.
+// Paid returns the cost, or the tokens, as text; of tokens without a price the cost is not known.
 func (c *candidate) Paid(priced bool) string {
 	if priced && c.CostMicros == 0 && c.Tokens > 0 {
 		return "-"

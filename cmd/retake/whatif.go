@@ -54,7 +54,7 @@ type whatif struct {
 	Tools    string `flag:"tools FILE" help:"read replies again against the tools of FILE"`
 }
 
-// question is what is asked of each journal.
+// question returns what is asked of each journal.
 func (w *whatif) question() (journal.WhatIf, error) {
 	q := journal.WhatIf{Model: w.Model}
 	if w.Policy == "" && w.Feedback == "" && w.Tools == "" {
@@ -293,7 +293,7 @@ func (s *summed) verdict() string {
 		several.Of(s.Unanswered, "run") + " would have ended"
 }
 
-// percent is a share in percent, with one decimal below 10.
+// percent returns a share in percent, with one decimal below 10.
 func percent(part, of int64) string {
 	if of <= 0 {
 		return "100 %"

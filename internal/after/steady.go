@@ -21,7 +21,7 @@ type Steady struct {
 // SteadyTime returns the time of a clock.
 func SteadyTime(c Clock) *Steady { return &Steady{clock: c} }
 
-// After is that of the clock. With Now, the time is a [Clock], too.
+// After returns that of the clock. With Now, the time is a [Clock], too.
 func (s *Steady) After(d time.Duration) <-chan time.Time { return s.clock.After(d) }
 
 // Now returns the time, which is never earlier than before.

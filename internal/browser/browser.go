@@ -181,7 +181,7 @@ func (b *Tab) Until(expression string) {
 	b.t.Fatalf("never true: %s\n%s", expression, b.Text("document.body.innerText"))
 }
 
-// Text is the value of an expression as text.
+// Text returns the value of an expression as text.
 func (b *Tab) Text(expression string) string {
 	b.t.Helper()
 	var is struct {

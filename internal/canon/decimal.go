@@ -47,8 +47,8 @@ var isOfNumber = [256]bool{
 	'+': true, '-': true, '.': true, 'e': true, 'E': true,
 }
 
-// InUnits is a duration, 0 or more, in a unit as an exact decimal: 1500ms in seconds is "1.5". The unit is a
-// power of ten.
+// InUnits returns a duration, 0 or more, in a unit as an exact decimal: 1500ms in seconds is "1.5". The unit
+// is a power of ten.
 func InUnits(d, unit time.Duration) string {
 	digits := len(strconv.Itoa(int(unit))) - 1
 	text := fmt.Sprintf("%d.%0*d", d/unit, digits, d%unit)

@@ -8,10 +8,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Path is the names and numbers of a JSON Pointer.
+// Path returns the names and numbers of a JSON Pointer.
 func Path(pointer string) []string { return slices.Collect(jsontext.Pointer(pointer).Tokens()) }
 
-// Pointer is the JSON Pointer of a path.
+// Pointer returns the JSON Pointer of a path.
 func Pointer(path ...string) string {
 	size := len(path)
 	for _, step := range path {
@@ -35,7 +35,7 @@ func Pointer(path ...string) string {
 	return b.String()
 }
 
-// At is the value at a path in decoded JSON; false where there is none.
+// At returns the value at a path in decoded JSON; false where there is none.
 func At(tree any, path []string) (value any, ok bool) {
 	for _, step := range path {
 		switch at := tree.(type) {

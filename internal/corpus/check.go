@@ -69,7 +69,7 @@ func (v Verdict) Unreadable() bool {
 	})
 }
 
-// String is the issue for people.
+// String returns the issue for people.
 func (i issueVerdict) String() string { return i.text }
 
 // Check returns the verdict on each reply to a question, as that of a run that gets it first. A nil policy is
@@ -151,7 +151,7 @@ func issuesOf(call *int, issues []fault.Issue) []issueVerdict {
 	return all
 }
 
-// feedbackOf is the feedback after a reply.
+// feedbackOf returns the feedback after a reply.
 func feedbackOf(st machine.State) string {
 	var words []string
 	for _, m := range st.Transcript() {

@@ -71,7 +71,7 @@ func (t *Tally) Add(v Verdict) {
 	t.Classes[v.Class]++
 }
 
-// String is the tally for people: "12 replies: 10 ok, 2 not ok (tool_validation 2)".
+// String returns the tally for people: "12 replies: 10 ok, 2 not ok (tool_validation 2)".
 func (t Tally) String() string {
 	text := fmt.Sprintf("%s: %d ok, %d not ok", several.Of(t.Replies, "reply"), t.OK,
 		t.Replies-t.OK)

@@ -41,7 +41,7 @@ type Faults struct {
 	all        *[]Error
 }
 
-// Collect is an empty collection.
+// Collect returns an empty collection.
 func Collect() Faults { return Faults{all: new([]Error)} }
 
 // Add notes what is wrong with the value.
@@ -57,10 +57,11 @@ func (f Faults) add(e Error) {
 	}
 }
 
-// Found is the number of faults so far, in the whole collection.
+// Found returns the number of faults so far, in the whole collection.
 func (f Faults) Found() int { return len(*f.all) }
 
-// At is the collection for the member of that name. Faults of a member without a name are those of the value.
+// At returns the collection for the member of that name. Faults of a member without a name are those of the
+// value.
 func (f Faults) At(name string) Faults {
 	if name == "" {
 		return f
@@ -68,7 +69,7 @@ func (f Faults) At(name string) Faults {
 	return Faults{path: f.whole(), name: name, all: f.all}
 }
 
-// Item is the collection for the n-th entry of a list, from 0.
+// Item returns the collection for the n-th entry of a list, from 0.
 func (f Faults) Item(n int) Faults {
 	if f.n > 0 {
 		f = Faults{path: f.whole(), all: f.all}
@@ -77,7 +78,7 @@ func (f Faults) Item(n int) Faults {
 	return f
 }
 
-// whole is the path of the value.
+// whole returns the path of the value.
 func (f Faults) whole() string {
 	path := f.path
 	if f.name != "" {
@@ -133,7 +134,7 @@ func Err[E ~struct{ Path, Problem string }, P interface {
 	return errors.Join(all...)
 }
 
-// within is a path of a part of the value at path.
+// within returns a path of a part of the value at path.
 func within(path, part string) string {
 	if part == "" || part[0] == '[' {
 		return path + part
@@ -141,7 +142,7 @@ func within(path, part string) string {
 	return Join(path, part)
 }
 
-// Join is the path of a member within path. What is absurdly long is cut.
+// Join returns the path of a member within path. What is absurdly long is cut.
 func Join(path, name string) string {
 	const most = 2000
 	if path = path[:min(len(path), most)]; path == "" {
@@ -150,13 +151,13 @@ func Join(path, name string) string {
 	return path + "." + name
 }
 
-// Item is the path of the n-th entry of the list at path.
+// Item returns the path of the n-th entry of the list at path.
 func Item(path string, n int) string { return path + "[" + strconv.Itoa(n) + "]" }
 
-// Around is the path around the last step of a path.
+// Around returns the path around the last step of a path.
 func Around(path string) string { return path[:max(strings.LastIndexAny(path, ".["), 0)] }
 
-// Shown is a path as errors name it: on one line, with invisible characters escaped, and cut where it is
+// Shown returns a path as errors name it: on one line, with invisible characters escaped, and cut where it is
 // long.
 func Shown(path string) string {
 	var b strings.Builder
@@ -170,7 +171,7 @@ func Shown(path string) string {
 	return b.String()
 }
 
-// Quoted is what was written, quoted, and cut where it is long.
+// Quoted returns what was written, quoted, and cut where it is long.
 func Quoted(s string) string { return strconv.Quote(cut(s, 40)) }
 
 // cut bounds the number of characters.

@@ -96,7 +96,7 @@ func parse(tag string) Field {
 	return f
 }
 
-// Names are the names of fields.
+// Names returns the names of fields.
 func Names(all []Field) []string {
 	names := make([]string, len(all))
 	for n, f := range all {
@@ -105,8 +105,8 @@ func Names(all []Field) []string {
 	return names
 }
 
-// said is what a field says, without its pointer, and whether it says something. A nil pointer, slice or map,
-// an empty text, and a struct whose IsZero says so say nothing.
+// said returns what a field says, without its pointer, and whether it says something. A nil pointer, slice or
+// map, an empty text, and a struct whose IsZero says so say nothing.
 func said(f reflect.Value) (v reflect.Value, says bool) {
 	switch f.Kind() {
 	case reflect.Pointer:
@@ -200,7 +200,7 @@ func detach(v reflect.Value) {
 	}
 }
 
-// written is a value as encoding/json writes it.
+// written returns a value as encoding/json writes it.
 func (f *Field) written(v reflect.Value) any {
 	switch {
 	case v.Kind() == reflect.Pointer:
@@ -261,7 +261,7 @@ func Fields(v any) []Field { return of(reflect.TypeOf(v).Elem()) }
 // IsZero reports whether the n-th field of the struct that v points to has its zero value.
 func IsZero(v any, n int) bool { return reflect.ValueOf(v).Elem().Field(n).IsZero() }
 
-// Show is the n-th field of the struct that v points to as text for people.
+// Show returns the n-th field of the struct that v points to as text for people.
 func Show(v any, n int) string {
 	return show(Fields(v)[n].written(reflect.ValueOf(v).Elem().Field(n)))
 }

@@ -89,7 +89,7 @@ func Expected(data []byte, err error) string {
 	return "expected " + cmp.Or(syntax.Wanted(string(data), at), "valid JSON")
 }
 
-// Offset is where the library found that a text is no JSON.
+// Offset returns where the library found that a text is no JSON.
 func Offset(data []byte, err error) int {
 	if broken, is := errors.AsType[*jsontext.SyntacticError](err); is {
 		return min(len(data), int(broken.ByteOffset))
@@ -139,7 +139,7 @@ var kinds = map[jsontext.Kind]string{
 	'n': "nothing",
 }
 
-// Text is the content of a text, or another value as it was written.
+// Text returns the content of a text, or another value as it was written.
 func Text(v jsontext.Value) (text string, is bool) {
 	if plain, err := jsontext.AppendUnquote(nil, v); err == nil {
 		return string(plain), true

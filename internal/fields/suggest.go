@@ -38,7 +38,7 @@ func suggest(word string, known, here []string) string {
 	return "use one of " + strings.Join(here, ", ")
 }
 
-// Near is the known word that was probably meant; empty for none.
+// Near returns the known word that was probably meant; empty for none.
 func Near(word string, known []string) string {
 	const far = 3
 	best, distance := "", far+1
@@ -63,7 +63,8 @@ func Near(word string, known []string) string {
 // shorter names are near each other.
 const shortest = 3
 
-// Nearest is the index of the name that a model probably meant; -1 for none. Case and separators do not count.
+// Nearest returns the index of the name that a model probably meant; -1 for none. Case and separators do not
+// count.
 func Nearest(name string, names []string) int {
 	spelled, known := folded(name), make([]string, len(names))
 	for n := range names {
@@ -83,7 +84,7 @@ func folded(name string) string { return strings.ToLower(separators.Replace(name
 // IsForeign reports whether a word is another library's for something that is called otherwise here.
 func IsForeign(word string) bool { return foreign[word] != "" }
 
-// edits is the number of letters to add, drop, change or swap with a neighbour to get from a to b.
+// edits returns the number of letters to add, drop, change or swap with a neighbour to get from a to b.
 func edits(a, b string) int {
 	s, t := []rune(a), []rune(b)
 	older, old, row := make([]int, len(t)+1), make([]int, len(t)+1), make([]int, len(t)+1)

@@ -22,7 +22,7 @@ func Of[N ~int | ~int64](n N, noun string) string {
 	return strconv.FormatInt(int64(n), 10) + " " + noun
 }
 
-// Grouped is a number with commas: "21,750".
+// Grouped returns a number with commas: "21,750".
 func Grouped[N ~int | ~int64](n N) string {
 	text := strconv.FormatInt(int64(n), 10)
 	for at := len(text) - 3; at > 0 && text[at-1] != '-'; at -= 3 {
@@ -31,7 +31,7 @@ func Grouped[N ~int | ~int64](n N) string {
 	return text
 }
 
-// Joined is the text of all of them on one line: "nights: required; room: required".
+// Joined returns the text of all of them on one line: "nights: required; room: required".
 func Joined[T fmt.Stringer](all []T) string {
 	texts := make([]string, len(all))
 	for n, one := range all {
@@ -43,13 +43,13 @@ func Joined[T fmt.Stringer](all []T) string {
 // Low reports that less than a tenth is left of something that is limited.
 func Low[N ~int | ~int64](left, of N) bool { return of > 0 && left <= (of-1)/10 }
 
-// Money is a cost in millionths as units of money: "0.00039".
+// Money returns a cost in millionths as units of money: "0.00039".
 func Money(micros int64) string {
 	text := fmt.Sprintf("%d.%06d", micros/1e6, micros%1e6)
 	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 }
 
-// Rough is a duration in at most two units: "4s", "1m04s", "2h52m", "3d04h".
+// Rough returns a duration in at most two units: "4s", "1m04s", "2h52m", "3d04h".
 func Rough(d time.Duration) string {
 	s := max(0, int64(d/time.Second))
 	switch {

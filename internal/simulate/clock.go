@@ -53,5 +53,5 @@ func (c *Clock) run() {
 	}
 }
 
-// Now is the time, as the packages of the core take it.
+// Now returns the time, as the packages of the core take it.
 func (c *Clock) Now() time.Time { return time.Unix(0, c.now).UTC() }

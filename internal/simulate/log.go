@@ -46,7 +46,7 @@ func (l *log) serve(now int64) {
 	l.second(now).Served++
 }
 
-// worst is the largest number of calls that arrived in a window, wherever it begins at or after from.
+// worst returns the largest number of calls that arrived in a window, wherever it begins at or after from.
 func (l *log) worst(from int64, window time.Duration) (most int64) {
 	first, _ := slices.BinarySearch(l.times, from)
 	for n := first; n < len(l.times); n++ {

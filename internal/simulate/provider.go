@@ -43,7 +43,7 @@ func newProvider(c *Clock, s *Settings, l *log) *provider {
 	return p
 }
 
-// tightest is the lower of the two limits.
+// tightest returns the lower of the two limits.
 func (p *provider) tightest() *window {
 	if r := p.tokens.rate(); r > 0 && (p.requests.limit == 0 || r < p.requests.rate()) {
 		return &p.tokens
@@ -80,7 +80,7 @@ func windowOf(n, per int64) (w window) {
 	return w
 }
 
-// rate is the calls in a second, in millionths.
+// rate returns the calls in a second, in millionths.
 func (w *window) rate() int64 {
 	if w.limit == 0 {
 		return 0
@@ -88,7 +88,7 @@ func (w *window) rate() int64 {
 	return w.limit * 1e12 / w.span.Microseconds()
 }
 
-// free is when the window has room.
+// free returns the time when the window has room.
 func (w *window) free() int64 {
 	if w.limit == 0 {
 		return 0
@@ -103,7 +103,7 @@ func (w *window) take(now int64) {
 	}
 }
 
-// remaining is how many more calls there is room for.
+// remaining returns how many more calls there is room for.
 func (w *window) remaining(now int64) int64 {
 	return int64(sort.Search(len(w.accepted), func(n int) bool {
 		return w.accepted[(w.next+n)%len(w.accepted)] > now-int64(w.span)
@@ -164,7 +164,7 @@ func (p *provider) accept() bool {
 	return true
 }
 
-// state is what the headers of a response say; nil if there are none.
+// state returns what the headers of a response say; nil if there are none.
 func (p *provider) state() *ratelimit.State {
 	if !p.Headers {
 		return nil

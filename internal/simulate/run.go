@@ -66,7 +66,7 @@ func (r *run) play(processes []Limiter) (Result, error) {
 	return r.result(), nil
 }
 
-// limiters are the limiters of the processes.
+// limiters returns the limiters of the processes.
 func (r *run) limiters() ([]Limiter, error) {
 	all := make([]Limiter, r.Processes)
 	var top *machine

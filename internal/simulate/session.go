@@ -112,7 +112,7 @@ func (s *session) ended(c *Call, o limit.Outcome, limits *ratelimit.State) {
 	}
 }
 
-// decide is what the policy says of a failed call.
+// decide returns what the policy says of a failed call.
 func (s *session) decide(c *Call, o limit.Outcome, limits *ratelimit.State) policy.Decision {
 	failure := fault.Failure{Class: fault.Unavailable}
 	if o == limit.Refused {

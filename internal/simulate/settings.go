@@ -63,7 +63,7 @@ func Default() Settings {
 	}
 }
 
-// Limiters are the limiters that can be compared.
+// Limiters returns the limiters that can be compared.
 func Limiters() []string { return []string{"none", "fixed", "aimd", "retake"} }
 
 // The bounds of a simulation.

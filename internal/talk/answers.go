@@ -102,5 +102,5 @@ func Named(calls []message.Call) []message.Call {
 	return calls
 }
 
-// CallID is the id of a call at a place in its reply, from 0, that has none.
+// CallID returns the id of a call at a place in its reply, from 0, that has none.
 func CallID(place int) string { return "call-" + strconv.Itoa(place+1) }

@@ -184,7 +184,7 @@ func (c *closing) asks() []machine.Ask {
 	return f.State.Asks()
 }
 
-// approves is the answer.
+// approves returns the answer.
 func (c *closing) approves() machine.Response {
 	return machine.Response{Question: c.question, Verdict: machine.Approve, At: time.Now()}
 }

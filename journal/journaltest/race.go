@@ -68,7 +68,7 @@ func Drive(s journal.Store, id string, effect func(what string)) (ended bool, er
 	return err == nil, err
 }
 
-// payer is a model that asks for one payment after another.
+// payer returns a model that asks for one payment after another.
 func payer(effect func(string)) loop.ModelFunc {
 	return func(_ context.Context, req loop.Request) (message.Reply, error) {
 		paid := 0

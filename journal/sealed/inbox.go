@@ -17,7 +17,7 @@ type inbox struct {
 	keys keys
 }
 
-// itemPlace is what is authenticated with a body.
+// itemPlace returns what is authenticated with a body.
 func itemPlace(session string, i journal.Item) []byte {
 	text, err := json.Marshal([]any{session, i.Kind, i.Key, i.By, i.At.UnixNano()})
 	if err != nil {

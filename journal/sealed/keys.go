@@ -37,7 +37,7 @@ func (k keys) check() error {
 	return errors.Join(errs...)
 }
 
-// ids are those of all keys.
+// ids returns those of all keys.
 func (k keys) ids() (ids []string) {
 	for _, s := range k {
 		ids = append(ids, s.KeyID())
@@ -55,7 +55,7 @@ func (k keys) find(id string) (Sealer, error) {
 	return nil, &journal.SealedError{Key: id, Given: k.ids()}
 }
 
-// place is where a line stands. It is authenticated with the line.
+// place returns where a line stands. It is authenticated with the line.
 func place(session string, line int64) []byte {
 	return append(binary.BigEndian.AppendUint64([]byte("line"), uint64(line)), session...)
 }

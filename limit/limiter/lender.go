@@ -114,7 +114,7 @@ func (b *lender) settle(ev limit.Event, lender int64) {
 	b.tell = after.Sooner(b.tell, by)
 }
 
-// next is when it has something to do; zero is never.
+// next returns the time when it has something to do; zero is never.
 func (b *lender) next() time.Time {
 	at := b.retry
 	if b.asking == nil {
@@ -375,7 +375,7 @@ func (b *lender) counts() time.Duration {
 	return min(max(2*b.l.time.Now().Sub(b.s.used), leastCount), mostCount)
 }
 
-// breaker is the breaker that counts, and the time by which it goes.
+// breaker returns the breaker that counts, and the time by which it goes.
 func (b *lender) breaker(now time.Time) (*limit.Breaker, time.Time) {
 	st := &b.last
 	if b.own != nil {

@@ -275,7 +275,7 @@ func (l *Limiter) Flush(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Next is when the limiter has something to do by itself. It returns false if nothing waits.
+// Next returns the time when the limiter has something to do by itself. It returns false if nothing waits.
 func (l *Limiter) Next() (time.Time, bool) {
 	at, waits := l.alarms.Next()
 	if waits {

@@ -82,7 +82,7 @@ func (r *record) configure(c limit.Config, begun time.Time) bool {
 	return true
 }
 
-// steady is the time of the record: that of the store's clock, but it goes on if that is set back.
+// steady returns the time of the record: that of the store's clock, but it goes on if that is set back.
 func (r *record) steady(now time.Time) time.Time {
 	r.Ahead += max(0, time.Duration(r.State.Now-now.UnixNano())-r.Ahead)
 	return now.Add(r.Ahead)

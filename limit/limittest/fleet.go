@@ -134,7 +134,7 @@ func (f *fleet) start(sessions []int) *worker {
 	return p
 }
 
-// work is what a process is told: the calls that its sessions have to make.
+// work returns what a process is told: the calls that its sessions have to make.
 func (f *fleet) work(sessions []int) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -69,7 +69,7 @@ func Killed(t *testing.T, store limiter.Store, env ...string) {
 	}
 }
 
-// underLimit is a limiter of one call in 300 ms.
+// underLimit returns a limiter of one call in 300 ms.
 func underLimit(store limiter.Store) (*limiter.Limiter, error) {
 	c := rate(1, 300*time.Millisecond)
 	c.Hold = time.Second

@@ -35,7 +35,7 @@ func Lister(t *testing.T, s limiter.Store, name string, lists ...func(context.Co
 	}
 }
 
-// recordOf is what a limiter keeps of a scope with so many calls in flight.
+// recordOf returns what a limiter keeps of a scope with so many calls in flight.
 func recordOf(t *testing.T, inFlight int64) string {
 	st, err := limit.New(limit.Config{})
 	require.NoError(t, err)

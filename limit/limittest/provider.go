@@ -36,7 +36,7 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	w.WriteHeader(http.StatusTooManyRequests)
 }
 
-// lastSecond is how many calls were served in the last second.
+// lastSecond returns how many calls were served in the last second.
 func (p *provider) lastSecond(now time.Time) (n int) {
 	for n < len(p.served) && now.Sub(p.served[len(p.served)-1-n]) < time.Second {
 		n++
@@ -44,7 +44,7 @@ func (p *provider) lastSecond(now time.Time) (n int) {
 	return n
 }
 
-// overshoot is by how many calls the worst second was above the limit.
+// overshoot returns by how many calls the worst second was above the limit.
 func (p *provider) overshoot() (most int) {
 	first := 0
 	for n, at := range p.arrived {
@@ -56,7 +56,7 @@ func (p *provider) overshoot() (most int) {
 	return most
 }
 
-// utilisation is the calls served as a part of what the limit allows from the first call to the last.
+// utilisation returns the calls served as a part of what the limit allows from the first call to the last.
 func (p *provider) utilisation() float64 {
 	span := p.arrived[len(p.arrived)-1].Sub(p.arrived[0])
 	return float64(len(p.served)) / (span.Seconds()*rateOfProvider + 1)

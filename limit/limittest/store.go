@@ -132,7 +132,7 @@ func testContext(t *testing.T, s limiter.Store) {
 	assert.Zero(t, load(t, s, "a").Version)
 }
 
-// process is a limiter of a process of its own.
+// process returns a limiter of a process of its own.
 func process(t *testing.T, s limiter.Store, c limit.Config, notices func(limiter.Notice)) *limiter.Limiter {
 	t.Helper()
 	l, err := limiter.New(limiter.Config{Limit: c, Store: s, Notice: notices})
@@ -140,7 +140,7 @@ func process(t *testing.T, s limiter.Store, c limit.Config, notices func(limiter
 	return l
 }
 
-// rate is a limit of so many calls in a time.
+// rate returns a limit of so many calls in a time.
 func rate(n int64, in time.Duration) limit.Config {
 	return limit.Config{Windows: []limit.Window{{Resource: "requests", Limit: n, Period: in}}}
 }

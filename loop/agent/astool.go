@@ -101,7 +101,7 @@ func declared(tools *tool.Set) tool.Option {
 	return tool.ReadOnly()
 }
 
-// toldOf is the error of a call whose agent has no answer.
+// toldOf returns the error of a call whose agent has no answer.
 func toldOf(r *loop.Result, err error) error {
 	if x, ok := errors.AsType[*loop.RetryExhaustedError](err); ok { // whatever it wraps is of runs within
 		return errors.Join(&tool.FailedError{Text: accountOf(r.Transcript, x), Whole: true}, err)

@@ -55,7 +55,7 @@ func (r *Runner) Read(ctx context.Context, reply message.Reply) *machine.Reply {
 	return r.reading.values.read(reply, r.offer, r.st.ToolChoice(), settings)
 }
 
-// values are those of the latest reply.
+// values returns those of the latest reply.
 func (r *Runner) values() values {
 	if r.reading == nil {
 		return values{}

@@ -88,7 +88,7 @@ func (st State) PlanSummary(text string) projection.CutPlan {
 	return projection.Summary(st.cutInput(asked.Goal), asked.Span, text)
 }
 
-// cutInput is what cuts are planned from.
+// cutInput returns what cuts are planned from.
 func (st *State) cutInput(goal int) projection.Input {
 	return projection.Input{
 		Said: st.Transcript(), Turns: st.turns.From(0), Cuts: st.Cuts, Goal: goal,

@@ -84,7 +84,7 @@ func ChildID(session string, run, turn, call int) string {
 	return childID(session, placeIn(run, turn, call))
 }
 
-// DigestID is what the ids of [State.Child] have in the place of a session's id that is too long.
+// DigestID returns what the ids of [State.Child] have in the place of a session's id that is too long.
 func DigestID(session string) string { return digest([]byte(session), keyLen) }
 
 // Outer reverses [State.Child]: it returns the id, or its [DigestID], of the session in whose call the

@@ -141,7 +141,7 @@ func (s *step) outlasts(delay time.Duration) bool {
 	return !d.IsZero() && !s.At.Add(delay).Before(d)
 }
 
-// tooLate is the stop for a delay that outlasts the run's time.
+// tooLate returns the stop for a delay that outlasts the run's time.
 func (s *step) tooLate(delay time.Duration) policy.Decision {
 	return policy.Decision{Reason: policy.ReasonDeadline,
 		Detail: policy.Detail{Wait: delay, Room: s.Config.Deadline.Sub(s.At)}}

@@ -58,7 +58,7 @@ func (s *step) echo(m *message.Reply) {
 	}
 }
 
-// shown are the calls of a reply that later prompts show: no more than a reply may make.
+// shown returns the calls of a reply that later prompts show: no more than a reply may make.
 func (s *step) shown(m *message.Reply) []message.Call {
 	if limit := s.Policy.CallLimit(); len(m.Calls) > limit {
 		return slices.Clip(m.Calls[:limit])

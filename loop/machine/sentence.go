@@ -40,8 +40,8 @@ func (e Effect) String() string {
 	return verbs[e.Kind] + e.About()
 }
 
-// About is the sentence of an effect without its verb, for lists that show the verb in a column; empty for
-// effects that are a verb alone.
+// About returns the sentence of an effect without its verb, for lists that show the verb in a column; empty
+// for effects that are a verb alone.
 func (e Effect) About() string {
 	switch e.Kind {
 	case CallModel, MakePrompt:
@@ -238,7 +238,7 @@ func (o *Outcome) String() string {
 	}
 }
 
-// About is what the outcome says after "done" or "stop": the answer, or why there is none.
+// About returns what the outcome says after "done" or "stop": the answer, or why there is none.
 func (o *Outcome) About() string {
 	switch {
 	case o.OK && o.Degraded:

@@ -74,7 +74,7 @@ func (st *State) Added() []message.Message {
 	return slices.Insert(slices.Clone(said), 0, message.Message{Role: message.System, Text: st.System})
 }
 
-// EstimateAdded is the answer to an estimate effect where the user has no function for it: see
+// EstimateAdded returns the answer to an estimate effect where the user has no function for it: see
 // [EstimateTokens]. The first prompt of a run has the tools and the schema of the answer, too.
 func (st *State) EstimateAdded() int64 {
 	added := EstimateTokens(st.Added())
@@ -348,7 +348,7 @@ func (s *step) chargeTool(end *ToolEnd) {
 	}
 }
 
-// cost is what the runs of the call cost, as far as they know it.
+// cost returns what the runs of the call cost, as far as they know it.
 func (end *ToolEnd) cost() int64 {
 	if end.Cost == nil {
 		return 0

@@ -300,8 +300,8 @@ func (s *step) system() (string, error) {
 // view is a state as templates read it.
 type view struct{ st *State }
 
-// LatestFeedback is the current feedback of an open action: once an action is closed or has another outcome,
-// its feedback is history.
+// LatestFeedback returns the current feedback of an open action: once an action is closed or has another
+// outcome, its feedback is history.
 func (v view) LatestFeedback(action string) (feedback.RetryFeedback, bool) {
 	if n := v.st.inner.Nudge; n != nil && (action == "" || action == n.ToolName) {
 		return *n, true

@@ -43,8 +43,8 @@ const (
 // maxReturned is the most bytes that the model is shown of a result that a reducer refused.
 const maxReturned = 4096
 
-// preface is what the model is told before the answer to a call: that a person changed its arguments, and
-// that it left something in doubt.
+// preface returns what the model is told before the answer to a call: that a person changed its arguments,
+// and that it left something in doubt.
 func (c *BatchCall) preface() (text string) {
 	if c.Changed {
 		text = "A person changed the arguments of this call before it ran, to " +
@@ -108,7 +108,8 @@ func (c *BatchCall) lostText(v Verdict) string {
 	return c.doubting("The call failed", ", and")
 }
 
-// leftText is the answer to a call in doubt that is not made again, and that a person may be asked about.
+// leftText returns the answer to a call in doubt that is not made again, and that a person may be asked
+// about.
 func (c *BatchCall) leftText() string {
 	if c.Lost != nil {
 		return c.lostText(c.Lost.Verdict)
@@ -118,7 +119,7 @@ func (c *BatchCall) leftText() string {
 	return made.lostText(Broke)
 }
 
-// stoppedText is the answer to a call that had begun when the run was stopped.
+// stoppedText returns the answer to a call that had begun when the run was stopped.
 func (c *BatchCall) stoppedText() string {
 	if c.ReadOnly {
 		return "No result: the run was stopped."

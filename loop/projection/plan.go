@@ -134,7 +134,7 @@ func (p *planner) after(at int) int {
 	return n
 }
 
-// room is the most bytes for the list of calls in what is left out: a quarter of the goal.
+// room returns the most bytes for the list of calls in what is left out: a quarter of the goal.
 func (p *planner) room() int { return p.Goal / 4 }
 
 // gone reports whether a range was cut already, before this step.

@@ -18,7 +18,7 @@ const (
 	maxKept      = 128
 )
 
-// leftOut is the text in the place of parts that were cut.
+// leftOut returns the text in the place of parts that were cut.
 func leftOut(messages int, parts []part, room int) string {
 	return fmt.Sprintf("[%s left out here.%s]", are(messages, "earlier message"), receipts(parts, room))
 }
@@ -106,7 +106,7 @@ func (c *Call) verdict() string {
 	return " was done"
 }
 
-// cleared is the text in the place of a result.
+// cleared returns the text in the place of a result.
 func cleared(m *message.Message) string {
 	if len(m.Parts) > 0 && len(m.Text) <= maxKept {
 		return fmt.Sprintf("%s\n[This result had %s, left out here.]", m.Text,
@@ -116,8 +116,8 @@ func cleared(m *message.Message) string {
 		feedback.InMarks(m.Text, maxKept))
 }
 
-// summarised is the text in the place of messages that a model summed up. A summary is its words, so it is
-// quoted. What it says of calls does not count, so these are listed.
+// summarised returns the text in the place of messages that a model summed up. A summary is its words, so it
+// is quoted. What it says of calls does not count, so these are listed.
 func summarised(messages int, summary string, parts []part, room int) string {
 	return fmt.Sprintf("[%s left out here. A model summed them up: %s%s]", are(messages, "earlier message"),
 		feedback.InMarks(summary, max(len(summary)*2, 16)), receipts(parts, room))

@@ -40,7 +40,7 @@ func (w *walker) walk(data []byte) bool {
 	return true
 }
 
-// next is where the next token starts.
+// next returns where the next token starts.
 func (w *walker) next() place {
 	if w.at != nil {
 		return w.at[min(w.tokens, len(w.at)-1)]
@@ -126,7 +126,7 @@ type lines struct {
 	at     place
 }
 
-// of is the place of an offset; one beyond the end is the end.
+// of returns the place of an offset; one beyond the end is the end.
 func (l *lines) of(offset int) place {
 	if l.at.line == 0 || offset < l.offset {
 		l.offset, l.at = 0, start

@@ -65,7 +65,7 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request) {
 	lead(w, c.after(r.Context(), s.anchor(of)))
 }
 
-// after is the address to which an answer leads: the inbox with what comes of it, at the next question.
+// after returns the address to which an answer leads: the inbox with what comes of it, at the next question.
 func (c *Console) after(ctx context.Context, anchor string) string {
 	to := url.Values{"answered": {anchor}}
 	next := next(c.pending(ctx), anchor, c.clock.Now())
@@ -79,7 +79,7 @@ func (c *Console) after(ctx context.Context, anchor string) string {
 // aForm is how forms are posted.
 const aForm = "application/x-www-form-urlencoded"
 
-// posted is the form that was posted. What is none is refused under a title.
+// posted returns the form that was posted. What is none is refused under a title.
 func (c *Console) posted(w http.ResponseWriter, r *http.Request, title string) (in url.Values, ok bool) {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != aForm {
 		c.refused(w, nil, http.StatusUnsupportedMediaType, title,
@@ -110,7 +110,7 @@ func (c *Console) keep(w http.ResponseWriter, r *http.Request, cookie, value str
 	})
 }
 
-// whoAsks is the name in the cookie; empty for none.
+// whoAsks returns the name in the cookie; empty for none.
 func whoAsks(r *http.Request) string {
 	cookie, err := r.Cookie(byCookie)
 	if err != nil {

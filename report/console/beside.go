@@ -65,7 +65,7 @@ type budget struct {
 	Low  bool
 }
 
-// budgetsOf are what a run has left of the budgets that bound it.
+// budgetsOf returns what a run has left of the budgets that bound it.
 func budgetsOf(st *machine.State) (all []budget) {
 	add := func(limit, spent int64, text func(int64) string, what string) {
 		left := max(0, limit-spent)
@@ -128,8 +128,8 @@ func openAskOf(f *journal.Fold, a machine.Ask, by scrubber) openAsk {
 	return o
 }
 
-// callBefore are the arguments of the call of a tool before the latest reply, and what the model was told of
-// it, if that was no success.
+// callBefore returns the arguments of the call of a tool before the latest reply, and what the model was told
+// of it, if that was no success.
 func callBefore(said []message.Message, tool string) (arguments json.RawMessage, failed string) {
 	for n := talk.LastReply(said) - 1; n >= 0; n-- {
 		for _, call := range slices.Backward(said[n].Calls) {
@@ -144,8 +144,8 @@ func callBefore(said []message.Message, tool string) (arguments json.RawMessage,
 // maxEarlier is how many earlier calls of a tool are shown.
 const maxEarlier = 5
 
-// earlierCalls are the latest calls of a tool in the session that had an effect, or may have had one: those
-// in doubt first, then the latest.
+// earlierCalls returns the latest calls of a tool in the session that had an effect, or may have had one:
+// those in doubt first, then the latest.
 func earlierCalls(st *machine.State, tool string) (all []projection.Call) {
 	for _, turn := range slices.Backward(st.Kept().Turns) {
 		for _, call := range slices.Backward(turn.Calls) {
@@ -166,7 +166,7 @@ func sooner(holds bool) int {
 	return 1
 }
 
-// failureOf is what the model was told of a call that did not succeed; empty if it did.
+// failureOf returns what the model was told of a call that did not succeed; empty if it did.
 func failureOf(after []message.Message, call string) string {
 	for _, m := range after {
 		if m.Role == message.Tool && m.CallID == call {

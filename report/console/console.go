@@ -182,7 +182,8 @@ func (c *Console) isHost(host string) bool {
 
 const tokenParam = "token"
 
-// cookieName is the name of the cookie with the token. Browsers share cookies between the ports of a host.
+// cookieName returns the name of the cookie with the token. Browsers share cookies between the ports of a
+// host.
 func cookieName(r *http.Request) string {
 	_, port, _ := strings.Cut(r.Host[strings.LastIndexByte(r.Host, ']')+1:], ":")
 	return "retake" + port

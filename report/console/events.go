@@ -224,7 +224,7 @@ func (c *Console) sessionChanges(store, id string) func(now time.Time) (any, boo
 	}
 }
 
-// agentLines is the number of lines in the journals of the agents of a session, and of theirs.
+// agentLines returns the number of lines in the journals of the agents of a session, and of theirs.
 func (c *Console) agentLines(of *watched) (n int64) {
 	all, _ := c.watch.all()
 	outer := outerOf(all)

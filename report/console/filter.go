@@ -26,7 +26,7 @@ type filter struct {
 var params = slices.Concat([]string{"q"}, namesOf(picks[:], func(p pick) string { return p.name }),
 	[]string{"inside", "sort", "page", tokenParam})
 
-// namesOf are the names of several things.
+// namesOf returns the names of several things.
 func namesOf[T any](all []T, name func(T) string) (names []string) {
 	for _, one := range all {
 		names = append(names, name(one))
@@ -91,7 +91,7 @@ func storeNames(stores []Named) []string {
 	return namesOf(stores, func(s Named) string { return s.Name })
 }
 
-// query is the address of a filter.
+// query returns the address of a filter.
 func (f filter) query() string {
 	q := url.Values{}
 	for _, h := range f.Hidden() {
@@ -117,7 +117,7 @@ func (f filter) at(page int) string { f.Page = page; return "./?" + f.query() }
 // pair is a name in the address with its value.
 type pair struct{ Name, Value string }
 
-// Hidden are what the form has no field for.
+// Hidden returns what the form has no field for.
 func (f filter) Hidden() (all []pair) {
 	all = []pair{{"inside", f.Inside}, {"sort", f.Sort}}
 	for n := range firstChoice {
@@ -137,7 +137,7 @@ func (f filter) fits(r *watched, outer map[*watched]*watched, now time.Time) boo
 		(f.Q == "" || strings.Contains(r.search, strings.ToLower(f.Q)))
 }
 
-// offs are links that take one filter off each.
+// offs returns links that take one filter off each.
 func offs(f filter) (all []chip) {
 	off := func(is bool, text string, off func(*filter)) {
 		if g := f; is {

@@ -53,7 +53,7 @@ type field struct {
 // option is a value to choose, as JSON; empty for none.
 type option string
 
-// Label is the option for people.
+// Label returns the option for people.
 func (o option) Label() string {
 	var text string
 	if json.Unmarshal([]byte(o), &text) == nil && text != "" {
@@ -62,10 +62,10 @@ func (o option) Label() string {
 	return string(o)
 }
 
-// Rows is the height of a field.
+// Rows returns the height of a field.
 func (f *field) Rows() int { return min(20, 1+strings.Count(f.Value, "\n")+len(f.Value)/60) }
 
-// named is a value of the field with its name, as JSON.
+// named returns a value of the field with its name, as JSON.
 func (f *field) named(value any) string {
 	return jsonText(map[string]any{f.path[len(f.path)-1]: value})
 }
@@ -121,7 +121,7 @@ func formOf(doc, arguments json.RawMessage, by scrubber) *form {
 // leftOut begins the marks that a redacted journal has in the place of values.
 const leftOut = "[redacted "
 
-// Hidden is how many values are not shown.
+// Hidden returns how many values are not shown.
 func (f *form) Hidden() (n int) {
 	for _, one := range f.Fields {
 		if one.Kind == "hidden" {
@@ -131,7 +131,7 @@ func (f *form) Hidden() (n int) {
 	return n
 }
 
-// veiled are arguments without what the schema marks as secret, anywhere in them.
+// veiled returns arguments without what the schema marks as secret, anywhere in them.
 func (f *form) veiled(arguments json.RawMessage) (doc map[string]any) {
 	if f.judge != nil && !f.showSecrets {
 		arguments = masked.JSON(arguments, f.judge.Secrets())
@@ -167,8 +167,8 @@ func decoded(text []byte, into any) bool {
 	return dec.Decode(into) == nil
 }
 
-// holder is the object in which the value at a place of another one is, nil where there is none, and the name
-// that the value has there.
+// holder returns the object in which the value at a place of another one is, nil where there is none, and the
+// name that the value has there.
 func holder(doc map[string]any, path []string) (of map[string]any, name string) {
 	last := len(path) - 1
 	for _, name := range path[:last] {
@@ -231,7 +231,7 @@ func rank(required []string, name string) int {
 	return len(required)
 }
 
-// kindOf is the kind of the field of a value.
+// kindOf returns the kind of the field of a value.
 func kindOf(d describes, value any) string {
 	_, isText := value.(string)
 	_, isNumber := value.(json.Number)
@@ -361,7 +361,7 @@ func (f *form) lacks() (any bool) {
 	return any
 }
 
-// read is the value of a field as it was entered. set is false if there is none.
+// read returns the value of a field as it was entered. set is false if there is none.
 func (f *field) read() (value any, set bool, why string) {
 	switch {
 	case f.Kind == "hidden" && f.Value == "", f.Value == f.Was:

@@ -28,12 +28,12 @@ type pending struct {
 	Given string
 }
 
-// anchor is the id of a question of a session on pages.
+// anchor returns the id of a question of a session on pages.
 func (s *watched) anchor(question string) string {
 	return fmt.Sprintf("q%d-%s", s.store, url.PathEscape(question))
 }
 
-// Anchor is the id of the question on pages, and Link its address in the inbox.
+// Anchor returns the id of the question on pages, and Link its address in the inbox.
 func (a pending) Anchor() string { return a.In.anchor(a.ID) }
 func (a pending) Link() string {
 	return "inbox?" + url.Values{"at": {a.Anchor()}}.Encode() + "#" + a.Anchor()
@@ -50,7 +50,7 @@ func (a pending) state(now time.Time) string {
 	return ""
 }
 
-// pending are the questions of all sessions: those about calls in doubt first, then by deadline.
+// pending returns the questions of all sessions: those about calls in doubt first, then by deadline.
 func (c *Console) pending(ctx context.Context) (all []pending) {
 	sessions, _ := c.watch.all()
 	given := c.given(ctx)
@@ -95,10 +95,10 @@ type question struct {
 	Inside *watched
 }
 
-// Due is the time that passes.
+// Due returns the time that passes.
 func (q *question) Due() due { return due{q.At, q.Deadline, q.now} }
 
-// Mark is the mark of the question in the list of questions, and Stands what is said of it there.
+// Mark returns the mark of the question in the list of questions, and Stands what is said of it there.
 func (q *question) Mark() string {
 	if q.Doubt() {
 		return "m-doubt"
@@ -129,7 +129,7 @@ func (q *question) Correctable() bool {
 }
 func (q *question) Fields() bool { return q.Kind == machine.AskApproval || q.Correctable() }
 
-// question is a question as the inbox shows it.
+// question returns a question as the inbox shows it.
 func (c *Console) question(asks pending, now time.Time) *question {
 	a := asks.openAsk
 	q := &question{pending: asks, now: now, Whole: visible(c.whole(masked.JSON(a.Arguments, a.secrets)))}
@@ -146,7 +146,7 @@ func (c *Console) question(asks pending, now time.Time) *question {
 	return q
 }
 
-// inboxOf is the store that takes what is said to a session; false if that can only be read.
+// inboxOf returns the store that takes what is said to a session; false if that can only be read.
 func (c *Console) inboxOf(s *watched) (inbox.Store, bool) {
 	store, can := c.settings.Stores[s.store].Store.(inbox.Store)
 	return store, can
@@ -231,7 +231,7 @@ const (
 	pageBytes = 256 << 10
 )
 
-// briefly is a question without its arguments, which the page has no room for.
+// briefly returns a question without its arguments, which the page has no room for.
 func (c *Console) briefly(asks pending, now time.Time) *question {
 	a, size := *asks.openAsk, len(asks.Arguments)
 	a.Arguments, a.Effect = nil, ""
@@ -262,7 +262,7 @@ func answered(anchor string, open []pending, taken []settled) *settled {
 // notTaken is said of an answer that waits for its run.
 const notTaken = "not taken yet: a live run takes it within a second, another when it is resumed"
 
-// next is the first question after one that is open still; nil if there is none.
+// next returns the first question after one that is open still; nil if there is none.
 func next(all []pending, anchor string, now time.Time) *pending {
 	at := slices.IndexFunc(all, func(a pending) bool { return a.Anchor() == anchor })
 	for n := range all {

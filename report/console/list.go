@@ -39,7 +39,7 @@ func toldOf(s *watched) sessionJSON {
 	}
 }
 
-// orNull is a time, or nil for none.
+// orNull returns a time, or nil for none.
 func orNull(at time.Time) *time.Time {
 	if at.IsZero() {
 		return nil
@@ -161,7 +161,7 @@ func (c *Console) list(w http.ResponseWriter, r *http.Request) {
 	show(w, status, "list", v)
 }
 
-// titled is the title of a page with the number of questions.
+// titled returns the title of a page with the number of questions.
 func titled(asking int, name string) string {
 	if asking == 0 {
 		return name
@@ -286,7 +286,7 @@ func cells(lines []line, now time.Time) []cell {
 	return all
 }
 
-// headsOf are the headers of the table.
+// headsOf returns the headers of the table.
 func headsOf(f filter) (all []head) {
 	for _, h := range []head{
 		{Text: "State", Sort: "state"}, {Text: "Session", Sort: "session"}, {Text: "What is going on"},

@@ -35,7 +35,7 @@ const (
 
 var sectionNames = []string{"Needs a person", "Under way", "Ended"}
 
-// section is the section of a row.
+// section returns the section of a row.
 func (s *watched) section(now time.Time) int {
 	switch s.State {
 	case journal.SessionAsks:
@@ -89,7 +89,7 @@ func order(rows []*watched, sort string, now time.Time) {
 // never is later than any time of a journal.
 var never = time.Unix(1<<40, 0)
 
-// orNever is when something ends; far away if it does not.
+// orNever returns the time when something ends; far away if it does not.
 func orNever(end time.Time) time.Time {
 	if end.IsZero() {
 		return never

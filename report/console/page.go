@@ -94,10 +94,10 @@ func (c *Console) children(ctx context.Context, store int) report.Children {
 
 var errLong = errors.New("what it did is too long for this page")
 
-// partOf is the address of a part of a session's page, but for its id.
+// partOf returns the address of a part of a session's page, but for its id.
 func partOf(s *watched) string { return s.Link + "&part=" }
 
-// waiting are the messages to a run that it has not taken yet.
+// waiting returns the messages to a run that it has not taken yet.
 func (c *Console) waiting(ctx context.Context, store inbox.Store, id string) (all []string) {
 	items, _ := store.Items(ctx, id) // one that cannot be read is the run's to say
 	for _, i := range items {

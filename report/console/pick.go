@@ -62,7 +62,7 @@ type age struct {
 var ages = []age{{"hour", "within an hour", time.Hour}, {"day", "within a day", 24 * time.Hour},
 	{"week", "within a week", 7 * 24 * time.Hour}, {"older", "longer ago", 0}}
 
-// values are those that a row has for a filter.
+// values returns those that a row has for a filter.
 func (s *watched) values(pick int, now time.Time) (names []string) {
 	so := func(is bool) []string {
 		if is {
@@ -91,7 +91,7 @@ func (s *watched) values(pick int, now time.Time) (names []string) {
 // maxTraits is how many values of one kind are known of a session.
 const maxTraits = 16
 
-// traitsOf are what a journal says for the filters. tell makes a text fit to be shown.
+// traitsOf returns what a journal says for the filters. tell makes a text fit to be shown.
 func traitsOf(f *journal.Fold, s journal.SessionState, tell func(string) string) (t traits) {
 	add := func(n int, value string) {
 		if value = tell(value); value != "" && len(t[n]) < maxTraits && !slices.Contains(t[n], value) {
@@ -162,7 +162,7 @@ type choice struct {
 // maxOptions is how many values a filter offers: those that most sessions have.
 const maxOptions = 40
 
-// chipsOf are the links of the filters, with what each has.
+// chipsOf returns the links of the filters, with what each has.
 func chipsOf(f filter, all []*watched, now time.Time) (chips []chip) {
 	for n := range firstChoice {
 		counts := countsOf(n, all, now)
@@ -179,8 +179,8 @@ func chipsOf(f filter, all []*watched, now time.Time) (chips []chip) {
 	return chips
 }
 
-// choicesOf are the filters with a select, with what each value has, of all sessions. A filter that tells no
-// sessions apart is left out unless it is on.
+// choicesOf returns the filters with a select, with what each value has, of all sessions. A filter that tells
+// no sessions apart is left out unless it is on.
 func choicesOf(f filter, all []*watched, now time.Time) (choices []choice) {
 	for n := firstChoice; n < numPicks; n++ {
 		counts, on := countsOf(n, all, now), f.Picks[n]
@@ -205,7 +205,7 @@ func choicesOf(f filter, all []*watched, now time.Time) (choices []choice) {
 	return choices
 }
 
-// countsOf are the values of a filter, with how many sessions have each.
+// countsOf returns the values of a filter, with how many sessions have each.
 func countsOf(pick int, all []*watched, now time.Time) map[string]int {
 	counts := map[string]int{}
 	for _, s := range all {
@@ -216,7 +216,7 @@ func countsOf(pick int, all []*watched, now time.Time) map[string]int {
 	return counts
 }
 
-// spokenOf is a value of a filter for people.
+// spokenOf returns a value of a filter for people.
 func spokenOf(pick int, value string) string {
 	switch pick {
 	case doubtPick:

@@ -49,7 +49,7 @@ func (w *watcher) begins() bool {
 	return slices.ContainsFunc(w.readings, func(r reading) bool { return r.at.IsZero() && !r.away })
 }
 
-// asOf is when the stores were read last; now while they are read for the first time.
+// asOf returns the time when the stores were read last; now while they are read for the first time.
 func (w *watcher) asOf(now time.Time) time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -61,7 +61,7 @@ func (w *watcher) asOf(now time.Time) time.Time {
 	return now
 }
 
-// away is why nothing of a store can be read; nil if it can.
+// away returns why nothing of a store can be read; nil if it can.
 func (w *watcher) away(store int) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -122,7 +122,7 @@ func (w *watcher) refreshUntil(ctx context.Context, until <-chan time.Time) erro
 	return w.unread()
 }
 
-// unread is what is wrong with the stores.
+// unread returns what is wrong with the stores.
 func (w *watcher) unread() (err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -192,7 +192,7 @@ func (w *watcher) read(ctx context.Context, store int, begin time.Time) {
 	r.over, r.at, r.err, r.away = nil, w.clock.Now(), err, away
 }
 
-// settled are the stats of the sessions of a store that are as they are whoever holds their journals.
+// settled returns the stats of the sessions of a store that are as they are whoever holds their journals.
 func (w *watcher) settled(store int, now time.Time) (all []journal.Stat) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

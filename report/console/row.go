@@ -76,7 +76,7 @@ func (s *watched) spending() {
 	}
 }
 
-// link is the query of a session.
+// link returns the query of a session.
 func link(id, store string) string {
 	q := url.Values{"id": {id}}
 	if store != "" {
@@ -85,10 +85,10 @@ func link(id, store string) string {
 	return q.Encode()
 }
 
-// Mark is the id of the mark of the row's state.
+// Mark returns the id of the mark of the row's state.
 func (s *watched) Mark() string { return "m-" + string(s.State) }
 
-// Word is the word of the row's state.
+// Word returns the word of the row's state.
 func (s *watched) Word() string {
 	if s.State == journal.SessionAsks {
 		return "asks"
@@ -105,7 +105,7 @@ func (s *watched) Version() string {
 		s.Until.UnixNano())
 }
 
-// ms is a time for the script; empty if there is none.
+// ms returns a time for the script; empty if there is none.
 func ms(at time.Time) string {
 	if at.IsZero() {
 		return ""
@@ -113,7 +113,7 @@ func ms(at time.Time) string {
 	return strconv.FormatInt(at.UnixMilli(), 10)
 }
 
-// LastMS is the time of the latest event for the script.
+// LastMS returns the time of the latest event for the script.
 func (s *watched) LastMS() string { return ms(s.Last) }
 
 // due is a time that passes, from one time, which may be unknown, until another.
@@ -123,7 +123,7 @@ type due struct{ from, until, now time.Time }
 func (d due) UntilMS() string { return ms(d.until) }
 func (d due) AskedMS() string { return ms(d.from) }
 
-// Left is how long it lasts; empty if it is over.
+// Left returns how long it lasts; empty if it is over.
 func (d due) Left() string {
 	if d.until.Before(d.now) {
 		return ""
@@ -131,7 +131,7 @@ func (d due) Left() string {
 	return several.Rough(d.until.Sub(d.now))
 }
 
-// Soon is the attribute of a time of which less than a tenth is left.
+// Soon returns the attribute of a time of which less than a tenth is left.
 func (d due) Soon() template.HTMLAttr {
 	if !d.from.IsZero() && d.now.Before(d.until) && several.Low(d.until.Sub(d.now), d.until.Sub(d.from)) {
 		return ` class="soon"`
@@ -145,7 +145,7 @@ type cell struct {
 	now time.Time
 }
 
-// Class is the class of the row in the page: how deep it stands, and whether it is grey.
+// Class returns the class of the row in the page: how deep it stands, and whether it is grey.
 func (c cell) Class() string {
 	var all []string
 	if c.depth > 0 {
@@ -160,7 +160,7 @@ func (c cell) Class() string {
 // maxIndent is how deep rows are moved to the right.
 const maxIndent = 3
 
-// Due is the time that passes.
+// Due returns the time that passes.
 func (c cell) Due() due { return due{c.asked, c.Until, c.now} }
 
 // More says how many rows after this one are folded.
@@ -171,7 +171,7 @@ func (c cell) More() string {
 	return several.Of(c.more, "more agent")
 }
 
-// Ago is how long ago the latest event was, and Start when the run began.
+// Ago returns how long ago the latest event was, and Start when the run began.
 func (c cell) Ago() string {
 	if c.Last.IsZero() {
 		return ""
@@ -190,7 +190,7 @@ func (c cell) Start() string {
 	}
 }
 
-// rowHTML is the row of a session as HTML, for the stream.
+// rowHTML returns the row of a session as HTML, for the stream.
 func rowHTML(s *watched, now time.Time) string {
 	var b strings.Builder
 	if err := pages.ExecuteTemplate(&b, "cells", cell{line{watched: s}, now}); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/retake-go/retake/session"
 )
 
-// sayAt is the address to which the form of one page posts messages for a session.
+// sayAt returns the address to which the form of one page posts messages for a session.
 func (c *Console) sayAt(s *watched) string {
 	return "say?" + url.Values{"id": {s.id}, "store": {c.settings.Stores[s.store].Name},
 		"form": {rand.Text()}}.Encode()

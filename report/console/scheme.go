@@ -9,7 +9,7 @@ import (
 // schemeCookie remembers whether the pages are light or dark.
 const schemeCookie = "retake-scheme"
 
-// schemeOf is "light" or "dark"; empty for what the browser prefers.
+// schemeOf returns "light" or "dark"; empty for what the browser prefers.
 func schemeOf(r *http.Request) string {
 	cookie, err := r.Cookie(schemeCookie)
 	if err != nil || cookie.Value != "light" && cookie.Value != "dark" {

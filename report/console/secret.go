@@ -16,7 +16,7 @@ import (
 	"github.com/retake-go/retake/schema"
 )
 
-// secretsOf are the places of the values that a schema marks as secret.
+// secretsOf returns the places of the values that a schema marks as secret.
 func secretsOf(doc json.RawMessage) []string {
 	if s, err := schema.Compile(doc); err == nil && len(doc) > 0 {
 		return s.Secrets()
@@ -24,8 +24,8 @@ func secretsOf(doc json.RawMessage) []string {
 	return nil
 }
 
-// secretsIn are the places of values in the arguments of tools that a journal says to be secret, by tool. A
-// schema is in it once a person was asked about a call of the tool, in any run.
+// secretsIn returns the places of values in the arguments of tools that a journal says to be secret, by tool.
+// A schema is in it once a person was asked about a call of the tool, in any run.
 func secretsIn(in io.Reader) map[string][]string {
 	all, lines := map[string][]string{}, bufio.NewReaderSize(in, 256<<10)
 	for {
@@ -42,7 +42,7 @@ func secretsIn(in io.Reader) map[string][]string {
 	}
 }
 
-// secretsOfLine are those that a line of a journal says to be secret, and the tool.
+// secretsOfLine returns those that a line of a journal says to be secret, and the tool.
 func secretsOfLine(text []byte) (tool string, places []string) {
 	var line struct{ Record journal.Record }
 	if !bytes.Contains(text, isForm) || json.Unmarshal(text, &line) != nil || line.Record.Note == nil {
@@ -65,13 +65,13 @@ func (by scrubber) scrub(text string) string {
 	return fault.ScrubText(text)
 }
 
-// tell is the beginning of a text for a row.
+// tell returns the beginning of a text for a row.
 func (by scrubber) tell(text string) string { return brief(by.scrub(canon.Cut(text, maxTold))) }
 
 // maxTold is how many bytes of a text are looked through for what is told of it.
 const maxTold = 4 * maxBrief
 
-// spoken are arguments in few words, without the values at the places of secrets.
+// spoken returns arguments in few words, without the values at the places of secrets.
 func (by scrubber) spoken(arguments json.RawMessage, secrets []string) string {
 	text := string(masked.JSON(arguments, secrets))
 	return brief(visible(by.scrub(spoken(by.scrub(text)))))
@@ -100,7 +100,7 @@ func (by scrubber) hides(text string) bool {
 	return fault.ScrubText(text) != text
 }
 
-// whole are arguments for people, whole but for values that must not be shown.
+// whole returns arguments for people, whole but for values that must not be shown.
 func (by scrubber) whole(arguments json.RawMessage) string {
 	if !by.hides(string(arguments)) {
 		return string(arguments)

@@ -77,8 +77,8 @@ func asked(asks []machine.Ask, arguments string) string {
 	return text
 }
 
-// spoken are arguments as people say them: the names and values of an object. A text that could be taken for
-// another value, or for more than one, is quoted.
+// spoken returns arguments as people say them: the names and values of an object. A text that could be taken
+// for another value, or for more than one, is quoted.
 func spoken(arguments string) string {
 	var object map[string]json.RawMessage
 	if json.Unmarshal([]byte(arguments), &object) != nil {
@@ -199,7 +199,7 @@ func toolsOf(f *journal.Fold) (names []string) {
 // toolNames names the tools that run.
 func toolNames(f *journal.Fold) string { return few(toolsOf(f)) }
 
-// few are the first names, and how many more there are.
+// few returns the first names, and how many more there are.
 func few(names []string) string {
 	if more := len(names) - 4; more > 0 {
 		names = append(slices.Clone(names[:4]), fmt.Sprint(more, " more"))
@@ -210,5 +210,5 @@ func few(names []string) string {
 // maxBrief is the most characters of a text in a row.
 const maxBrief = 200
 
-// brief is the first characters of a text on one line. Characters that cannot be seen become U+FFFD.
+// brief returns the first characters of a text on one line. Characters that cannot be seen become U+FFFD.
 func brief(text string) string { return told.Brief(text, maxBrief) }

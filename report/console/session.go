@@ -83,7 +83,7 @@ func factsOf(f *journal.Fold, s journal.Summary, lines int64, by scrubber) facts
 	return t
 }
 
-// lastSaid is the text of the model's last reply.
+// lastSaid returns the text of the model's last reply.
 func lastSaid(st *machine.State) string {
 	said := st.Transcript()
 	if n := talk.LastReply(said); n >= 0 {
@@ -95,7 +95,7 @@ func lastSaid(st *machine.State) string {
 // attempt is that of an action, of how many; zero for none.
 type attempt machine.Position
 
-// String is the attempt for people: "2 of 4"; empty if there is none.
+// String returns the attempt for people: "2 of 4"; empty if there is none.
 func (a attempt) String() string {
 	switch {
 	case a.Attempt == 0:
@@ -106,7 +106,7 @@ func (a attempt) String() string {
 	return fmt.Sprintf("%d of %d", a.Attempt, a.MaxAttempts)
 }
 
-// attemptOf is the attempt of what a run does, or did last.
+// attemptOf returns the attempt of what a run does, or did last.
 func attemptOf(f *journal.Fold) attempt {
 	at := slices.Clone(positions(&f.Asked))
 	for _, a := range f.State.Actions {
@@ -123,7 +123,7 @@ func attemptOf(f *journal.Fold) attempt {
 	}))
 }
 
-// positions are those that an effect is about.
+// positions returns those that an effect is about.
 func positions(e *machine.Effect) []machine.Position {
 	switch {
 	case e.Model != nil:
@@ -138,7 +138,7 @@ func positions(e *machine.Effect) []machine.Position {
 	return nil
 }
 
-// doubtful are the tools of calls that have begun, and may have had an effect.
+// doubtful returns the tools of calls that have begun, and may have had an effect.
 func doubtful(f *journal.Fold) (names []string) {
 	for _, t := range f.Asked.Tools {
 		began := func(n journal.Note) bool { return n.Kind == journal.ToolBegan && n.Key == t.Key }
@@ -149,7 +149,7 @@ func doubtful(f *journal.Fold) (names []string) {
 	return names
 }
 
-// clock is a time for people, with its day: sessions may be old.
+// clock returns a time for people, with its day: sessions may be old.
 func clock(at time.Time) string {
 	if at.IsZero() {
 		return "the beginning"

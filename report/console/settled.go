@@ -21,7 +21,7 @@ type settled struct {
 	at       time.Time
 }
 
-// Says is how the question was answered, and what came of it.
+// Says returns how the question was answered, and what came of it.
 func (s *settled) Says() string {
 	if s.Came == "" {
 		return s.How
@@ -29,7 +29,7 @@ func (s *settled) Says() string {
 	return s.How + "; " + s.Came
 }
 
-// Anchor is the id of the question on pages.
+// Anchor returns the id of the question on pages.
 func (s *settled) Anchor() string { return s.In.anchor(s.question) }
 
 // maxSettled is how many answered questions are known of a session, and shown of all.
@@ -38,7 +38,7 @@ const (
 	allSettled = 50
 )
 
-// settledSince are the questions that were answered since a time, the latest first.
+// settledSince returns the questions that were answered since a time, the latest first.
 func (c *Console) settledSince(since time.Time) (all []settled) {
 	sessions, _ := c.watch.all()
 	for _, s := range sessions {
@@ -96,7 +96,7 @@ var ends = map[machine.Verdict]string{
 	machine.Denied: "was refused again",
 }
 
-// cameText is what came of a call, without what it said.
+// cameText returns what came of a call, without what it said.
 func cameText(came *journal.Came, state journal.SessionState) string {
 	text := ends[came.Verdict]
 	switch {

@@ -92,7 +92,7 @@ func (w *watcher) relate(store int) {
 	}
 }
 
-// withAgents is what a session says of itself, with the agents among the calls that were left.
+// withAgents returns what a session says of itself, with the agents among the calls that were left.
 func (w *watcher) withAgents(s *watched) string {
 	if s.State != journal.SessionInterrupted || len(s.left) == 0 {
 		return s.own
@@ -104,8 +104,8 @@ func (w *watcher) withAgents(s *watched) string {
 	return w.scrub(leftCalls(s.Last, s.left, agents))
 }
 
-// asks is the session that asks a person for another: itself, or an agent in a call under way; nil if none
-// does.
+// asks returns the session that asks a person for another: itself, or an agent in a call under way; nil if
+// none does.
 func (w *watcher) asks(s *watched, depth int) *watched {
 	if s.State == journal.SessionAsks {
 		return s
@@ -120,7 +120,7 @@ func (w *watcher) asks(s *watched, depth int) *watched {
 	return nil
 }
 
-// agent is the session of an agent; nil if there is none.
+// agent returns the session of an agent; nil if there is none.
 func (w *watcher) agent(store int, id string) *watched {
 	if s := w.sessions[key{store, id}]; s != nil && s.outer != "" {
 		return s
@@ -135,7 +135,7 @@ func (w *watcher) asking(s *watched) *watched {
 	return w.asks(s, 0)
 }
 
-// around are the sessions in whose calls another one was made, the outermost first.
+// around returns the sessions in whose calls another one was made, the outermost first.
 func (w *watcher) around(s *watched) (all []report.Crumb) {
 	for depth := 0; s != nil && depth < deepest; depth++ {
 		if s = w.of(key{s.store, s.outer}); s != nil {

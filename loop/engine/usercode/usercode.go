@@ -23,7 +23,7 @@ func Contained[T any](call func() (T, error)) (value T, err error) {
 	return call()
 }
 
-// After is the machine's clock, for the limits of calls.
+// After returns the machine's clock, for the limits of calls.
 func After(d time.Duration, f func()) (stop func()) {
 	timer := time.AfterFunc(d, f)
 	return func() { timer.Stop() }

@@ -50,5 +50,5 @@ func Clip(s string, limit int) string {
 	return s
 }
 
-// Brief is the first characters of a text, on one line.
+// Brief returns the first characters of a text, on one line.
 func Brief(s string, limit int) string { return Clip(Line(s), limit) }

@@ -12,7 +12,7 @@ import (
 // Words writes a name of the API as words.
 func Words(name string) string { return strings.ReplaceAll(name, "_", " ") }
 
-// Outcome is an outcome in plain words: of a failure its class and the first issue.
+// Outcome returns an outcome in plain words: of a failure its class and the first issue.
 func Outcome(o *machine.Outcome) string {
 	about := o.About()
 	if !o.OK {
@@ -36,7 +36,7 @@ func InDoubt(o *machine.Outcome) string {
 	return several.Of(len(names), "call") + " in doubt: " + strings.Join(names, ", ")
 }
 
-// Failure is the class of a failure and its first issue in a few words, without values.
+// Failure returns the class of a failure and its first issue in a few words, without values.
 func Failure(f *fault.Failure) string {
 	text := Words(string(f.Class))
 	if len(f.Issues) > 0 {
@@ -56,7 +56,7 @@ var kinds = map[fault.Kind]string{
 // maxExpected is the most characters of what was expected.
 const maxExpected = 48
 
-// Issue is an issue in a few words: "cents was text", "currency missing".
+// Issue returns an issue in a few words: "cents was text", "currency missing".
 func Issue(i fault.Issue) string {
 	name := i.Place()
 	lead := strings.TrimPrefix(name, "(whole)")
