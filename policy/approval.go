@@ -99,13 +99,11 @@ func (a Approval) Whole() Approval {
 
 // over returns a with the members of below where a has none.
 func (a Approval) over(below Approval) Approval {
-	if a.Above == nil {
-		a.Above = below.Above
-	}
 	return Approval{
-		When: cmp.Or(a.When, below.When), Argument: cmp.Or(a.Argument, below.Argument), Above: a.Above,
-		Timeout: cmp.Or(a.Timeout, below.Timeout), Default: cmp.Or(a.Default, below.Default),
-		InDoubt: cmp.Or(a.InDoubt, below.InDoubt), Exhausted: cmp.Or(a.Exhausted, below.Exhausted),
+		When: cmp.Or(a.When, below.When), Argument: cmp.Or(a.Argument, below.Argument),
+		Above: cmp.Or(a.Above, below.Above), Timeout: cmp.Or(a.Timeout, below.Timeout),
+		Default: cmp.Or(a.Default, below.Default), InDoubt: cmp.Or(a.InDoubt, below.InDoubt),
+		Exhausted: cmp.Or(a.Exhausted, below.Exhausted),
 	}
 }
 

@@ -79,6 +79,9 @@ func TestApprovalsAreMergedByMember(t *testing.T) {
 	require.NoError(t, s.Validate())
 	assert.Equal(t, policy.Approval{When: policy.ApproveAbove, Argument: "amount", Above: new(backoff.One), Timeout: time.Hour},
 		s.Policy(policy.Target{Tool: "pay"}).Approval)
+
+	s.Adjusted.Approval, s.Global.Approval.Above = nil, new(backoff.Dec("2.5"))
+	assert.Equal(t, new(backoff.Dec("2.5")), s.Policy(policy.Target{Tool: "pay"}).Approval.Above, "that of a layer below")
 }
 
 func TestWhichCallsNeedApproval(t *testing.T) {
