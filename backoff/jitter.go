@@ -56,13 +56,9 @@ func (s *BackoffStrategy) spread(d time.Duration) (lo, hi time.Duration) {
 
 // Of returns the fraction d of a duration, rounded down. A fraction below 0 counts as 0, one above 1 as 1.
 func (d Decimal) Of(whole time.Duration) time.Duration {
-	part := uint64(min(max(d, 0), One))
-	if over, product := bits.Mul64(uint64(whole), part); over == 0 {
-		return time.Duration(product / uint64(One))
-	}
-	// Split into seconds and the rest, so that no product overflows.
-	seconds, rest := uint64(whole)/uint64(One), uint64(whole)%uint64(One)
-	return time.Duration(seconds*part + rest*part/uint64(One))
+	high, low := bits.Mul64(uint64(whole), uint64(min(max(d, 0), One)))
+	part, _ := bits.Div64(high, low, uint64(One)) // it is at most the whole
+	return time.Duration(part)
 }
 
 // String returns the jitter as text: "±20%", "±20% after the cap", "full"; "none" for the zero value.

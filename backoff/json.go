@@ -40,7 +40,7 @@ func (s *BackoffStrategy) UnmarshalJSON(data []byte) error {
 	f := fields.Collect()
 	taken := fields.Reader{}.Read(data, &read, f)
 	if own, known := kinds[read.Kind]; known {
-		read.checkKeys(f, own.takes, own.needs, taken)
+		read.checkKeys(f, own, taken)
 		f.Besides(func(f fields.Faults) {
 			if slices.Contains(taken, "cap") && read.Cap == 0 {
 				f.At("cap").Add("0 is not a cap; leave cap out for no cap, or write a duration above 0")
@@ -86,14 +86,14 @@ func (j *Jitter) UnmarshalJSON(data []byte) error {
 }
 
 // checkKeys checks that the keys fit the kind.
-func (s *BackoffStrategy) checkKeys(f fields.Faults, takes, needs, taken []string) {
-	for _, need := range needs {
+func (s *BackoffStrategy) checkKeys(f fields.Faults, own kindFields, taken []string) {
+	for _, need := range own.needs {
 		if !slices.Contains(taken, need) {
 			f.At(need).Add("%s backoff needs this key; add it", s.Kind)
 		}
 	}
 	for _, name := range taken {
-		if !slices.Contains(takes, name) && !slices.Contains([]string{"kind", "cap", "jitter"}, name) {
+		if !own.has(name) {
 			f.At(name).Add("%s backoff does not take this key; leave it out", s.Kind)
 		}
 	}

@@ -25,8 +25,15 @@ type FieldError struct {
 // Error returns "path: problem", or the problem if the path is empty.
 func (e *FieldError) Error() string { return fields.Error(*e).String() }
 
-// kinds lists the fields that each kind of backoff takes, and those that a file must have.
-var kinds = map[Kind]struct{ takes, needs []string }{
+// kindFields are the fields of its own that a kind of backoff takes, and those that a file must have.
+type kindFields struct{ takes, needs []string }
+
+// has reports whether the kind takes a field; all kinds take some.
+func (k kindFields) has(name string) bool {
+	return slices.Contains(k.takes, name) || slices.Contains([]string{"kind", "cap", "jitter"}, name)
+}
+
+var kinds = map[Kind]kindFields{
 	KindConstant:    {[]string{"delay"}, []string{"delay"}},
 	KindLinear:      {[]string{"base", "step"}, nil},
 	KindExponential: {[]string{"base", "factor"}, []string{"base", "factor"}},
@@ -49,16 +56,9 @@ func (s *BackoffStrategy) check(f fields.Faults) {
 	}
 	fields.Checks{}.Check(s, f)
 	own, known := kinds[s.Kind]
-	for _, field := range []struct {
-		name string
-		set  bool
-	}{
-		{"delay", s.Delay != 0}, {"base", s.Base != 0}, {"step", s.Step != 0}, {"factor", s.Factor != 0},
-		{"delays", len(s.Delays) != 0},
-	} {
-		if known && field.set && !slices.Contains(own.takes, field.name) {
-			f.At(field.name).Add("not a field of %s backoff, which takes %s", s.Kind,
-				strings.Join(own.takes, " and "))
+	for n, field := range fields.Fields(s) {
+		if known && !fields.IsZero(s, n) && !own.has(field.Name) {
+			f.At(field.Name).Add("not a field of %s backoff, which takes %s", s.Kind, strings.Join(own.takes, " and "))
 		}
 	}
 	s.checkValues(f)
