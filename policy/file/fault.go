@@ -84,18 +84,17 @@ func (r *reader) nearest(wrong *policy.FieldError) place {
 
 // joined returns all faults as one error, in the order of the file.
 func (r *reader) joined() error {
-	all := make([]error, 0, len(r.faults)+1)
-	for _, f := range r.faults {
-		all = append(all, f)
-	}
-	slices.SortStableFunc(all, func(one, other error) int {
-		a, b := one.(*Fault), other.(*Fault)
+	slices.SortStableFunc(r.faults, func(a, b *Fault) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
 			cmp.Compare(a.Path, b.Path), cmp.Compare(a.Message, b.Message))
 	})
 	if r.more {
-		last := all[len(all)-1].(*Fault)
-		all = append(all, &Fault{File: r.name, Line: last.Line, Column: last.Column, Message: fields.More})
+		last := r.faults[len(r.faults)-1]
+		r.faults = append(r.faults, &Fault{File: r.name, Line: last.Line, Column: last.Column, Message: fields.More})
+	}
+	var all []error
+	for _, f := range r.faults {
+		all = append(all, f)
 	}
 	return errors.Join(all...)
 }

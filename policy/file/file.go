@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -167,7 +168,16 @@ func (r *reader) set(data []byte, set *policy.Set) {
 		err = set.Validate()
 	}
 	r.take(err)
-	eachLayer(set, r.origins)
+	for key, l := range map[string]*policy.Layer{"global": &set.Global, "answer": &set.Answer, "call": &set.Call,
+		"adjusted": &set.Adjusted, "transport": &set.Transport} {
+		r.origins(key, l)
+	}
+	for key, tools := range map[string]map[string]policy.Layer{"tools": set.Tools, "tool_transport": set.ToolTransport} {
+		for name, l := range tools {
+			r.origins(fields.Join(key, name), &l)
+			tools[name] = l
+		}
+	}
 }
 
 // single reads one policy, which becomes the global layer. Paths are relative to the policy.
@@ -185,7 +195,7 @@ func (r *reader) single(data []byte, set *policy.Set) {
 
 // origins notes where the fields of a layer were written, if it does not say so itself.
 func (r *reader) origins(path string, l *policy.Layer) {
-	var all map[string]policy.Source
+	all := map[string]policy.Source{}
 	for _, field := range l.Sets() {
 		source := l.Origins[field]
 		at, ok := r.places[fields.Shown(fields.Join(path, field))]
@@ -195,29 +205,9 @@ func (r *reader) origins(path string, l *policy.Layer) {
 		if ok && source == (policy.Source{}) {
 			source = policy.Source{File: r.name, Line: at.key.line, Column: at.key.column}
 		}
-		if all == nil {
-			all = map[string]policy.Source{}
-		}
 		all[field] = source
 	}
 	l.Origins = all
-}
-
-// eachLayer calls do with each layer of a set, which it may change, and its path.
-func eachLayer(set *policy.Set, do func(path string, l *policy.Layer)) {
-	do("global", &set.Global)
-	do("answer", &set.Answer)
-	do("call", &set.Call)
-	do("adjusted", &set.Adjusted)
-	do("transport", &set.Transport)
-	for path, tools := range map[string]map[string]policy.Layer{
-		"tools": set.Tools, "tool_transport": set.ToolTransport,
-	} {
-		for name, l := range tools {
-			do(fields.Join(path, name), &l)
-			tools[name] = l
-		}
-	}
 }
 
 // The key of what belongs to a fleet.
@@ -235,10 +225,10 @@ func ofPolicy(key string) bool { return fields.Near(key, layerKeys) != "" || fie
 
 // isJSON decides by the extension of the name, else by the first byte.
 func isJSON(name string, data []byte) bool {
-	switch name = strings.ToLower(name); {
-	case strings.HasSuffix(name, ".json"):
+	switch path.Ext(strings.ToLower(name)) {
+	case ".json":
 		return true
-	case strings.HasSuffix(name, ".yaml"), strings.HasSuffix(name, ".yml"):
+	case ".yaml", ".yml":
 		return false
 	}
 	return bytes.HasPrefix(bytes.TrimSpace(data), []byte("{"))
@@ -282,6 +272,5 @@ func unprintable(data []byte, json bool) (offset int, what string) {
 // isControl reports control characters other than tab and line break, line breaks that only some parsers
 // know, and a second byte order mark.
 func isControl(c rune) bool {
-	return unicode.IsControl(c) && c != '\t' && c != '\n' && c != '\r' || c == '\u2028' || c == '\u2029' ||
-		c == '\ufeff'
+	return unicode.IsControl(c) && !strings.ContainsRune("\t\n\r", c) || strings.ContainsRune("\u2028\u2029\ufeff", c)
 }
