@@ -150,3 +150,12 @@ prices.m.cache_read: "0.0000001" is no whole number that can be read; write digi
 	require.EqualError(t, s.Validate(), `prices.m.output: -1 is too few; write 0 or more
 spending.max_reply: 3 is too few; write 16 or more`)
 }
+
+// A bound on money anywhere asks for prices; one on tokens does not.
+func TestABoundOnMoneyNeedsPrices(t *testing.T) {
+	money, tokens := policy.Allowance{Cost: new(int64(1))}, policy.Allowance{TotalTokens: new(int64(1))}
+	for _, s := range []policy.Spending{{MaxNextCost: money.Cost}, {Action: money}, {Run: money}, {Session: money}} {
+		assert.True(t, s.Costs(), s)
+	}
+	assert.False(t, policy.Spending{Action: tokens, Run: tokens, Session: tokens}.Costs())
+}
