@@ -228,15 +228,16 @@ func TestNobodyAnswersInTime(t *testing.T) {
 	}
 }
 
-// The deadline of a run ends its question, too.
+// The deadline of a run ends its question, too, and the result says that nobody had answered.
 func TestNoQuestionOutlastsItsRun(t *testing.T) {
 	var made payments
 	clock := looptest.NewClock()
 	model := looptest.NewModel(payCall("c1", `{"to":"Ann","amount":500}`))
-	_, err := fixture.Run(t.Context(), model, newSession(t), loop.Input{Prompt: "Pay Ann.", Deadline: clock.Now().Add(time.Minute)},
+	r, err := fixture.Run(t.Context(), model, newSession(t), loop.Input{Prompt: "Pay Ann.", Deadline: clock.Now().Add(time.Minute)},
 		made.config(t, tool.Approval(policy.Approval{Timeout: time.Hour, Default: policy.DefaultApprove})), loop.WithClock(clock))
 	require.ErrorIs(t, err, policy.ReasonDeadline)
 	assert.Empty(t, made.calls)
+	assert.Equal(t, []string{"nobody answered by the deadline: approve pay (declared)"}, r.Warnings)
 }
 
 // asks returns the questions of the last run of a journal, as a reader sees them.

@@ -255,6 +255,10 @@ func (s *step) cancelled() error {
 		reason = policy.ReasonBroken
 	} else if f != nil && f.Class == fault.DeadlineExceeded {
 		reason = policy.ReasonDeadline
+		for _, a := range s.inner.Questions {
+			a.Deadline = time.Time{} // what would have followed without an answer did not
+			s.warn("nobody answered by the deadline: " + a.String())
+		}
 	}
 	s.useLeft()
 	s.recordCancelled(reason)
