@@ -82,6 +82,9 @@ func compacted(
 	return r.Offset(), lines, nil
 }
 
+// compactLines are the lines of a compacted journal to which nothing was added: its header and its snapshot.
+const compactLines = 2
+
 // compactRoom is room for what stands in a compacted journal besides the states. If it takes more, the rest
 // is copied.
 const compactRoom = 64 << 10
@@ -98,8 +101,10 @@ func (f *Fold) compactHeader(r *Reader) (*Header, error) {
 		return nil, err
 	}
 	gone := Compacted{Records: r.Line(), Hash: r.head.String()}
-	if h.Compacted != nil {
-		gone.Records += h.Compacted.Records
+	if before := h.Compacted; before != nil && r.Line() == compactLines {
+		gone = *before // nothing was written since
+	} else if before != nil {
+		gone.Records += before.Records
 	}
 	h.Compacted, h.Held = &gone, 0 // the snapshot has the conversation
 	return &h, nil

@@ -35,7 +35,7 @@ func (j *Journal) Wake() error {
 
 // Release lets go of the journal of a session whose run has ended, until its next run: others may prune or
 // compact it meanwhile, or take it over. The next run ends with [ErrConflict] if another run was written, or
-// the journal was compacted or deleted. It does nothing for a nil journal.
+// the journal was deleted. It does nothing for a nil journal.
 func (j *Journal) Release() { j.letGo(func(Log) bool { return true }) }
 
 // letGo closes a log that may be closed. What needs it opens it again.
@@ -63,7 +63,7 @@ func (j *Journal) reopen() error {
 		return err
 	}
 	if j.end > 0 {
-		err = j.isAsLeft(log.Read(j.ctx))
+		err = j.isAsLeft(func() (io.ReadCloser, error) { return log.Read(j.ctx) })
 	}
 	if err != nil {
 		return errors.Join(err, log.Close())
@@ -82,22 +82,34 @@ func (j *Journal) Lost() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if store, tells := j.store.(Keeper); tells && j.broken == nil && j.end > 0 {
-		if err := j.isAsLeft(store.Peek(j.ctx, j.session)); errors.Is(err, ErrConflict) {
+		peek := func() (io.ReadCloser, error) { return store.Peek(j.ctx, j.session) }
+		if err := j.isAsLeft(peek); errors.Is(err, ErrConflict) {
 			_ = j.failed(err)
 		}
 	}
 	return errors.Is(j.broken, ErrConflict)
 }
 
-// isAsLeft returns an error unless the journal in in ends as it did: with the last line of the chain, which
-// covers those before it, and the notes after it. err is that of opening it.
-func (j *Journal) isAsLeft(in io.ReadCloser, err error) error {
-	other := heldError("it is not as its last run left it: another writer wrote, compacted or deleted it")
-	if errors.Is(err, ErrNoRun) {
-		return other
+// isAsLeft returns an error unless the journal ends as it did, or was compacted so.
+func (j *Journal) isAsLeft(read func() (io.ReadCloser, error)) error {
+	is, err := j.ends(read())
+	if !is && err == nil {
+		is, err = j.wasCompacted(read())
 	}
+	switch {
+	case is:
+		return nil
+	case err == nil, errors.Is(err, io.EOF), errors.Is(err, ErrNoRun), errors.Is(err, ErrCorrupt):
+		return heldError("it is not as its last run left it: another writer wrote or deleted it")
+	}
+	return err
+}
+
+// ends reports whether the journal in in ends as it did: with the last line of the chain, which covers those
+// before it, and the notes after it. err is that of opening it.
+func (j *Journal) ends(in io.ReadCloser, err error) (is bool, _ error) {
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer in.Close()
 	begin := []byte(beforeHash + j.written.hash.String())
@@ -108,13 +120,35 @@ func (j *Journal) isAsLeft(in io.ReadCloser, err error) error {
 	if err == nil && bytes.Equal(last, begin) {
 		end, err = linesEnd(in, rest)
 	}
-	switch {
-	case err != nil && err != io.EOF && err != io.ErrUnexpectedEOF:
-		return err
-	case end == rest:
-		return nil
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = nil
 	}
-	return other
+	return err == nil && end == rest, err
+}
+
+// wasCompacted reports whether the journal in in is the one that was left, compacted, and nothing was added to
+// it. What is written next then follows its snapshot. Lines that are pending follow another.
+func (j *Journal) wasCompacted(in io.ReadCloser, err error) (is bool, _ error) {
+	if err != nil {
+		return false, err
+	}
+	defer in.Close()
+	r := NewReader(in)
+	first, err := r.Next()
+	if err != nil || first.Header == nil || first.Header.Compacted == nil ||
+		first.Header.Compacted.Hash != j.written.hash.String() || len(j.pending) > 0 {
+		return false, err
+	}
+	_, err = r.Raw()
+	last := chainLine{r.head, r.offset}
+	if err == nil {
+		_, err = r.Raw()
+	}
+	if !errors.Is(err, io.EOF) || r.line != compactLines || r.tornBytes > 0 {
+		return false, err
+	}
+	j.chained, j.written, j.end = last, last, r.Offset()
+	return true, nil
 }
 
 // leadTo reads to an offset of a journal. in is at its beginning, or an [io.Seeker].

@@ -88,6 +88,48 @@ func TestAJournalThatRestsIsTakenAgainAsItWas(t *testing.T) {
 	}
 }
 
+// A journal that rests or is released may be compacted, also several times. What is written next follows the
+// snapshot. If another writer wrote after that, it has the journal.
+func TestAJournalThatRestsMayBeCompacted(t *testing.T) {
+	for name, c := range map[string]struct {
+		times     int
+		written   bool
+		conflicts bool
+	}{"once": {1, false, false}, "twice": {2, false, false}, "and written to": {1, true, true}} {
+		t.Run(name, func(t *testing.T) {
+			dir := journal.Dir(t.TempDir())
+			_, err := journaltest.Drive(dir, theSession, func(string) {})
+			require.NoError(t, err)
+			j, err := journal.Open(t.Context(), dir, theSession, journal.Settings{})
+			require.NoError(t, err)
+			defer j.Close()
+			j.Release()
+			for range c.times {
+				require.NoError(t, journal.Compact(t.Context(), dir, theSession, nil))
+			}
+			if c.written {
+				other, err := journal.Open(t.Context(), dir, theSession, journal.Settings{})
+				require.NoError(t, err)
+				require.NoError(t, other.Note(journal.Note{Kind: journal.MaybePaid, At: time.Now(), Text: "Another's."}))
+				require.NoError(t, other.Close())
+			}
+			assert.Equal(t, c.conflicts, j.Lost())
+			if err = j.Wake(); c.conflicts {
+				require.ErrorIs(t, err, journal.ErrConflict)
+				return
+			}
+			require.NoError(t, err)
+			require.NoError(t, j.Note(journal.Note{Kind: journal.MaybePaid, At: time.Now(), Text: "Its own."}))
+			require.NoError(t, j.Close())
+			text, err := os.ReadFile(filepath.Join(string(dir), journal.FileName(theSession)))
+			require.NoError(t, err)
+			assert.Contains(t, string(text), "Its own.")
+			_, err = journal.Replay(bytes.NewReader(text), nil)
+			require.NoError(t, err)
+		})
+	}
+}
+
 // While another writer has a journal that rests, it is not taken again.
 func TestAJournalThatRestsIsNotTakenFromAnother(t *testing.T) {
 	dir := journal.Dir(t.TempDir())

@@ -276,6 +276,41 @@ func TestASessionThatWaitsCanBeTakenOver(t *testing.T) {
 	}
 }
 
+// An operator may compact the journals of a folder at any time: a session of a pool that waits goes on, and so
+// does the next run of one whose run has ended.
+func TestASessionThatWaitsMayBeCompacted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var made payments
+		dir := journal.Dir(t.TempDir())
+		compact := func() { require.NoError(t, journal.Compact(t.Context(), dir, "order-42", nil)) }
+		j := recorded(t, dir)
+		model := looptest.NewModel(payCall("c1", `{"to":"Ann","amount":500}`), looptest.Say("Paid."), looptest.Say("Ann."))
+		pool, ends := pooled(t, loop.PoolConfig{Model: model, Config: made.config(t)})
+		s := fixture.In(newSession(t), j)
+		_, err := pool.Add(s, loop.Input{Prompt: "Pay Ann."})
+		require.NoError(t, err)
+		done := make(chan error, 1)
+		go func() { done <- pool.Run(t.Context(), 2) }()
+		synctest.Wait()
+		question := asks(t, dir, journal.Settings{})[0].ID
+		compact()
+		require.NoError(t, pool.Answer("order-42", machine.Response{Question: question, Verdict: machine.Approve}))
+		require.NoError(t, soon(t, done))
+		compact()
+		_, err = pool.Add(s, loop.Input{Prompt: "Who was paid?"})
+		require.NoError(t, err)
+		require.NoError(t, pool.Run(t.Context(), 1))
+		require.NoError(t, j.Close())
+		require.Len(t, ends(), 2)
+		assert.NoError(t, ends()[0].err)
+		assert.NoError(t, ends()[1].err)
+		assert.Equal(t, "Ann.", ends()[1].result.Text)
+		assert.Len(t, made.calls, 1)
+		_, err = journal.Replay(strings.NewReader(lines(t, dir)), nil)
+		require.NoError(t, err)
+	})
+}
+
 // Very many runs wait for people at the same time, without a journal. None goes on before it is answered.
 func TestARunThatAsksIsSmall(t *testing.T) {
 	const n, most = 5000, 2600
