@@ -427,6 +427,33 @@ func TestWhatANamelessModelCanWriteIsForgotten(t *testing.T) {
 	assert.Greater(t, model.asked[4], int64(400_000))
 }
 
+// What a user says while a model refuses a call is estimated before the call is made for less: a redacted
+// journal has no text to measure.
+func TestWhatIsSaidDuringARefusalIsEstimated(t *testing.T) {
+	j, err := journal.Open(t.Context(), journal.Dir(t.TempDir()), "order-42", journal.Settings{Redact: &journal.Redaction{MaxBytes: 1}})
+	require.NoError(t, err)
+	defer j.Close()
+	s, model := fixture.In(nil, j), &shortWriter{}
+	spoken := loop.ModelFunc(func(ctx context.Context, r loop.Request) (message.Reply, error) {
+		if len(model.asked) == 0 {
+			assert.NoError(t, s.Say(session.Words{Text: "By train."}))
+		}
+		return model.Reply(ctx, r)
+	})
+	cfg := spending(policy.Spending{Run: policy.Allowance{TotalTokens: new(int64(500_000))}}, bookRoom(t, booked).All()...)
+	var estimated []string
+	cfg.Estimate = func(_ string, added []message.Message) int64 {
+		estimated = append(estimated, added[len(added)-1].Text)
+		return 10
+	}
+	l, err := loop.New(spoken, cfg)
+	require.NoError(t, err)
+	_, err = l.Run(t.Context(), s, loop.Input{Prompt: "Book."})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"Book.", "By train."}, estimated[:2])
+	assert.Equal(t, int64(4096), model.asked[1])
+}
+
 // A model that says the same again is not asked again.
 func TestAModelIsAskedForLessOnce(t *testing.T) {
 	refusal := fault.Typed(fault.ProviderError{Class: fault.InvalidRequest, StatusCode: 400, MaxReply: 4096, Message: "no"})

@@ -195,10 +195,11 @@ func (s *step) makeAgain(f *fault.Failure, why policy.Reason) error {
 	return s.makeNext()
 }
 
-// makeNext makes the next model call.
+// makeNext makes the next model call. What the user has said meanwhile is estimated first.
 func (s *step) makeNext() error {
+	known := s.transcript.Len()
 	call, err := s.nextCall()
-	if err == nil {
+	if err == nil && (call.Messages == known || !s.asksEstimate(call)) {
 		s.makeCall(call)
 	}
 	return err
