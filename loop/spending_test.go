@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -17,6 +18,8 @@ import (
 	"github.com/retake-go/retake/fault"
 	"github.com/retake-go/retake/internal/fixture"
 	"github.com/retake-go/retake/journal"
+	"github.com/retake-go/retake/limit"
+	"github.com/retake-go/retake/limit/limiter"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
 	"github.com/retake-go/retake/loop/observe"
@@ -452,6 +455,31 @@ func TestWhatIsSaidDuringARefusalIsEstimated(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"Book.", "By train."}, estimated[:2])
 	assert.Equal(t, int64(4096), model.asked[1])
+}
+
+// What a user says while a call waits for the limiter is estimated, too. The call goes by the grant that it has.
+func TestWhatIsSaidToACallThatWaitsIsEstimated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lim := newLimiter(t, limiter.Config{Limit: limit.Config{Concurrency: 1}})
+		ask := limiter.Ask{Scope: "m"}
+		other, err := lim.Acquire(t.Context(), ask)
+		require.NoError(t, err)
+		cfg := spending(policy.Spending{Run: policy.Allowance{TotalTokens: new(int64(20))}})
+		cfg.Estimate = func(_ string, added []message.Message) int64 { return int64(len(added)) }
+		l, err := loop.New(looptest.NewModel(looptest.Say("Done.")), cfg, loop.WithLimiter(lim), loop.WithScope(func(loop.Request) string { return "m" }))
+		require.NoError(t, err)
+		s, done := newSession(t), make(chan error, 1)
+		go func() {
+			_, err := l.Run(t.Context(), s, loop.Input{Prompt: "Book."})
+			done <- err
+		}()
+		synctest.Wait()
+		require.NoError(t, s.Say(session.Words{Text: "By train."}))
+		lim.Settle(other, limiter.Use{Outcome: limit.Served})
+		require.NoError(t, <-done)
+		_, err = lim.Acquire(t.Context(), ask)
+		require.NoError(t, err, "no grant is left over")
+	})
 }
 
 // A model that says the same again is not asked again.
