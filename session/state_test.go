@@ -96,6 +96,7 @@ func TestRecordsAreKeptAsTheyWillBeReadBack(t *testing.T) {
 	issue := fault.Issue{Pointer: "/a\xff", Rule: "type", Expected: "integer"}
 	f := toolFeedback("book\xff", 1)
 	f.Issues = []fault.Issue{{Pointer: "/", Rule: "type"}, issue}
+	f.Diff = feedback.Diff{Fixed: f.Issues, New: f.Issues, Persistent: f.Issues}
 	east := time.FixedZone("east", 3600)
 	f.Schedule = &feedback.Schedule{At: time.Date(2026, 1, 2, 3, 4, 5, 6, east), Delay: time.Second}
 	at := time.Date(9999, 12, 31, 23, 59, 59, 0, time.FixedZone("west", -3600))
@@ -113,6 +114,9 @@ func TestRecordsAreKeptAsTheyWillBeReadBack(t *testing.T) {
 	assert.Equal(t, "book\uFFFD", kept.ToolName)
 	assert.Equal(t, "/a\uFFFD", kept.Issues[1].Pointer)
 	assert.Equal(t, "/a\xff", f.Issues[1].Pointer, "the caller's issues are left as they were")
+	forgotten := s.Forget(true)
+	assert.Equal(t, []int{1, 0, 0}, []int{len(forgotten.Feedback()), len(forgotten.Attempts()), len(forgotten.ReducerErrors())})
+	assert.Empty(t, s.Forget(false).Feedback())
 	last := s.Attempts()[len(s.Attempts())-1]
 	assert.True(t, last.At.IsZero(), "a time that JSON has no form for is left out")
 	assert.True(t, last.Passed())
