@@ -55,3 +55,26 @@ func TestARunThatCannotContinueIsNotRecordedAsCancelled(t *testing.T) {
 		})
 	}
 }
+
+// The result of a run that cannot continue says what was done until then, as its recorded end does: a call in
+// doubt is not forgotten.
+func TestARunThatCannotContinueSaysWhatItDid(t *testing.T) {
+	j, err := journal.Open(t.Context(), journal.Dir(t.TempDir()), "s", journal.Settings{})
+	require.NoError(t, err)
+	defer j.Close()
+	paid := false
+	tools := payTools(t, func(context.Context, invoice) (string, error) { paid = true; return "", errors.New("cut off") })
+	invalid := loop.WithAdjust(func(session.State) (policy.Layer, bool) { return policy.Layer{MaxAttempts: new(0)}, paid })
+	model := looptest.NewModel(used(looptest.Call(call("pay", `{"amount":1}`)), 100, 20))
+	in := loop.Input{Prompt: "Pay.", RequestID: "r"}
+	r, err := fixture.Run(t.Context(), model, fixture.In(newSessionNamed(t, "s"), j), in, loop.Config{Tools: tools}, invalid)
+	require.ErrorContains(t, err, "adjusting the policy: ")
+	assert.Len(t, r.InDoubt, 1)
+	assert.EqualValues(t, 120, r.Usage.Total())
+	assert.NotEmpty(t, r.Transcript)
+
+	again, err := fixture.Run(t.Context(), model, fixture.In(newSessionNamed(t, "s"), j), in, loop.Config{Tools: tools}, invalid)
+	require.ErrorIs(t, err, policy.ReasonBroken)
+	assert.Equal(t, again.InDoubt, r.InDoubt)
+	assert.Equal(t, again.Totals, r.Totals)
+}

@@ -265,7 +265,9 @@ func (p *process) finish(fresh bool) (Result, error) {
 func (p *process) result() (result Result, err error) {
 	switch {
 	case p.broke != nil:
-		err = p.broken(p.broke)
+		if err = p.broken(p.broke); p.begun() {
+			result, _ = ResultOf(p.runner.End(), err)
+		}
 	case p.recorded != nil:
 		result, err = recordedEnd(p.recorded)
 	default:

@@ -98,7 +98,8 @@ func (l *Loop) unmade() error {
 // error of [journal.ErrConflict]. Giving another prompt the RequestID of an earlier run is an error, too.
 //
 // A run that ends without an answer returns a [RetryExhaustedError]. An invalid input ([Input.Validate]), a
-// session in use and a template that cannot be rendered are other errors, before the first model call. A
+// session in use and a template that cannot be rendered are other errors, before the first model call. So is
+// what keeps a run from going on, such as an invalid adjustment; the result has what was done until then. A
 // session can have one run at a time.
 func (l *Loop) Run(ctx context.Context, s *session.Session, in Input) (Result, error) {
 	result, _, err := l.run(ctx, s, in)
