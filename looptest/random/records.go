@@ -217,8 +217,8 @@ func (r *recorded) count(ev *machine.Event) {
 		}
 	case machine.CallFailed, machine.Tried:
 		r.replied++
-	case machine.Cancelled:
-		if r.calling {
+	case machine.Cancelled, machine.Broken:
+		if r.calling { // the reply is dropped
 			r.replied++
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/retake-go/retake/internal/canon"
 	"github.com/retake-go/retake/loop"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/policy"
 )
 
 // Trace is what an engine made of a case, without times: what is the same in every engine. A nil list is not
@@ -172,6 +173,9 @@ func errorText(err error) string {
 		return ""
 	}
 	if exhausted, ok := err.(*loop.RetryExhaustedError); ok && !exhausted.Recorded.IsZero() {
+		if exhausted.Reason == policy.ReasonBroken { // when it happens, what broke the run is its error
+			return errorText(exhausted.Cause)
+		}
 		now := *exhausted
 		now.Recorded = time.Time{}
 		err = &now
