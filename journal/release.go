@@ -126,8 +126,8 @@ func (j *Journal) ends(in io.ReadCloser, err error) (is bool, _ error) {
 	return err == nil && end == rest, err
 }
 
-// wasCompacted reports whether the journal in in is the one that was left, compacted, and nothing was added to
-// it. What is written next then follows its snapshot. Lines that are pending follow another.
+// wasCompacted reports whether the journal in in is the one that was left, compacted, and nothing was added
+// to it. What is written next then follows its snapshot. Lines that are pending follow another.
 func (j *Journal) wasCompacted(in io.ReadCloser, err error) (is bool, _ error) {
 	if err != nil {
 		return false, err

@@ -80,8 +80,8 @@ type search struct {
 	RetryAfter int64 `json:"retry_after,omitempty"`
 	// Headroom is how far above the knee the limit may be: a call a second after the search, until a refusal.
 	Headroom int64 `json:"headroom,omitempty"`
-	// CutsInRow counts the cuts since any call was served, the first of which was at FirstCut. Accepted are the
-	// calls since AcceptedFrom that the provider did not turn away.
+	// CutsInRow counts the cuts since any call was served, the first of which was at FirstCut. Accepted are
+	// the calls since AcceptedFrom that the provider did not turn away.
 	CutsInRow    int64 `json:"cuts_in_row,omitempty"`
 	FirstCut     int64 `json:"first_cut,omitempty"`
 	Accepted     int64 `json:"accepted,omitempty"`

@@ -276,8 +276,8 @@ func TestASessionThatWaitsCanBeTakenOver(t *testing.T) {
 	}
 }
 
-// An operator may compact the journals of a folder at any time: a session of a pool that waits goes on, and so
-// does the next run of one whose run has ended.
+// An operator may compact the journals of a folder at any time: a session of a pool that waits goes on, and
+// so does the next run of one whose run has ended.
 func TestASessionThatWaitsMayBeCompacted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var made payments

@@ -457,7 +457,8 @@ func TestWhatIsSaidDuringARefusalIsEstimated(t *testing.T) {
 	assert.Equal(t, int64(4096), model.asked[1])
 }
 
-// What a user says while a call waits for the limiter is estimated, too. The call goes by the grant that it has.
+// What a user says while a call waits for the limiter is estimated, too. The call goes by the grant that it
+// has.
 func TestWhatIsSaidToACallThatWaitsIsEstimated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lim := newLimiter(t, limiter.Config{Limit: limit.Config{Concurrency: 1}})

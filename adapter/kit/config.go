@@ -43,8 +43,8 @@ func (c *Faults) Share(field string, v *float64) {
 	c.Refuse(v != nil && !(*v > 0 && *v <= 1), "%s: must be above 0 and at most 1, or nil", field)
 }
 
-// Address refuses an address that is not http or https with a host, that has a user, a query or a fragment, or
-// that ends in the path that the model adds, and a key of other characters than printable ASCII, which no
+// Address refuses an address that is not http or https with a host, that has a user, a query or a fragment,
+// or that ends in the path that the model adds, and a key of other characters than printable ASCII, which no
 // header can hold.
 func (c *Faults) Address(address, key, path string) {
 	u, err := url.Parse(address)
