@@ -151,6 +151,8 @@ func TestAJournalThatCouldNotBeOpenedIsReadLater(t *testing.T) {
 // A page whose stream was refused asks for it again.
 func TestAStreamThatWasRefusedIsAskedForAgainInABrowser(t *testing.T) {
 	dir := t.TempDir()
+	put(t, dir, "b.jsonl", named(t, "b", 4))
+	put(t, dir, "c.jsonl", named(t, "c", 4))
 	var refuses atomic.Bool
 	tab, at := unlocked(t, dir, func(h http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -161,12 +163,11 @@ func TestAStreamThatWasRefusedIsAskedForAgainInABrowser(t *testing.T) {
 			h.ServeHTTP(w, r)
 		})
 	})
-	for path, row := range map[string]string{"/": "s0-b", "/session?id=b": "says"} {
-		put(t, dir, "b.jsonl", named(t, "b", 4))
+	for _, page := range []struct{ session, path, row string }{{"b", "/", "s0-b"}, {"c", "/session?id=c", "says"}} {
 		refuses.Store(true)
-		tab.Go(at+path, `document.querySelector("#live button")`)
-		grow(t, dir, "b", 4, -1)
-		tab.Until(`document.getElementById("` + row + `").innerText.includes("failed")`)
+		tab.Go(at+page.path, `document.querySelector("#live button")`)
+		grow(t, dir, page.session, 4, -1)
+		tab.Until(`document.getElementById("` + page.row + `").innerText.includes("failed")`)
 		assert.False(t, refuses.Load())
 	}
 }
