@@ -172,13 +172,38 @@ func TestAStreamThatWasRefusedIsAskedForAgainInABrowser(t *testing.T) {
 	}
 }
 
+// heardOf is a response that says when the first of it was written.
+type heardOf struct {
+	http.ResponseWriter
+	heard chan struct{}
+}
+
+func (w heardOf) Write(text []byte) (int, error) {
+	n, err := w.ResponseWriter.Write(text)
+	select {
+	case w.heard <- struct{}{}:
+	default:
+	}
+	return n, err
+}
+
+func (w heardOf) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
 // A page whose journal cannot be opened for a while says so, and shows what is new once it can.
 func TestAPageWhoseJournalCannotBeOpenedForAWhileInABrowser(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, "b.jsonl", named(t, "b", 4))
-	store := closing{journal.Dir(dir), new(atomic.Bool)}
-	tab, at := unlocked(t, dir, nothing, func(s *console.Settings) { s.Stores[0].Store = store })
+	store, heard := closing{journal.Dir(dir), new(atomic.Bool)}, make(chan struct{}, 1)
+	tab, at := unlocked(t, dir, func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/events" && r.URL.Query().Get("id") == "b" {
+				w = heardOf{w, heard}
+			}
+			h.ServeHTTP(w, r)
+		})
+	}, func(s *console.Settings) { s.Stores[0].Store = store })
 	tab.Go(at+"/session?id=b", `document.querySelector("#live").innerText.startsWith("live")`)
+	<-heard // the page knows how it was
 	store.closed.Store(true)
 	grow(t, dir, "b", 4, -1)
 	tab.Until(`document.querySelector("#live").innerText.startsWith("the journal cannot be read: the database is closed")`)
