@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -20,6 +21,7 @@ import (
 	"github.com/retake-go/retake/loop/agent"
 	"github.com/retake-go/retake/looptest"
 	"github.com/retake-go/retake/message"
+	"github.com/retake-go/retake/report/console"
 	"github.com/retake-go/retake/session"
 	"github.com/retake-go/retake/tool"
 )
@@ -61,10 +63,10 @@ func trips(t *testing.T, dir journal.Dir, calls, looks int) {
 // The list of turns has lines of what an agent did, each of which is fetched from the agent's page, and that
 // page leads back. Secrets of the agent are not shown.
 func TestAPageShowsWhatItsAgentsDid(t *testing.T) {
-	dir := journal.Dir(t.TempDir())
+	dir, clock := journal.Dir(t.TempDir()), byHand{new(atomic.Int64)}
 	trip(t, dir, 2)
-	c := open(t, string(dir))
-	ask(t, c, "GET", "/api/sessions") // all is read
+	c := open(t, string(dir), func(s *console.Settings) { s.Clock = clock })
+	ask(t, c, "GET", "/api/sessions") // all is read, and the store not once more while the clock stands
 	page := body(t, ask(t, c, "GET", "/session?id=trip"))
 	for n, title := range []string{"look", "look", "answer"} {
 		id := fmt.Sprintf("a-trip.1.1.1-r1-%d", n+1)
