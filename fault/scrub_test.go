@@ -294,6 +294,9 @@ func TestEveryFormOfAKeyIsLeftOut(t *testing.T) {
 		"-----BEGIN RSA PRIVATE KEY-----\nMIIE %\n%\n-----END RSA PRIVATE KEY-----": {random, hex},
 		"-----BEGIN OPENSSH PRIVATE KEY-----\n%":                                    {random, hex},
 	} {
+		if testing.Short() {
+			keys = keys[:1]
+		}
 		for _, key := range keys {
 			text := strings.NewReplacer("%", key, "~", "%").Replace(said)
 			scrubbed := fault.Scrub(text)
