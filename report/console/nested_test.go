@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -88,9 +89,14 @@ func TestAPageShowsWhatItsAgentsDid(t *testing.T) {
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path, append(text, "no line\n"...), 0o600))
-	page = body(t, ask(t, c, "GET", "/session?id=trip"))
-	assert.Contains(t, page, "The Avenida.")
-	assert.Contains(t, page, "it is no line of a journal")
+	for range 2 { // before the store is read anew, and after
+		page = body(t, ask(t, c, "GET", "/session?id=trip"))
+		assert.Contains(t, page, "The Avenida.")
+		assert.Contains(t, page, "it is no line of a journal")
+		clock.passed.Add(int64(time.Hour))
+		ask(t, c, "GET", "/api/sessions")
+	}
+	assert.Contains(t, page, `the agent's session <a href="session?id=trip.1.1.1">trip.1.1.1</a>: failed. cannot be read from line`)
 }
 
 // However much its agents did, a page keeps to its budget: what does not fit is a link.

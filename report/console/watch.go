@@ -214,12 +214,10 @@ func (w *watcher) follow(ctx context.Context, s *watched, now time.Time) error {
 	if !s.stat.Held {
 		s.follower = nil
 	}
-	if err != nil {
+	last, none := f.Last()
+	if err = cmp.Or(err, none); err != nil { // an agent stays one, whatever else its journal has lost
 		s.follower = nil
-		return err
-	}
-	last, err := f.Last()
-	if err != nil {
+		s.outer, _ = machine.Outer(last.Header.Session, last.Header.Config.Seed)
 		return err
 	}
 	s.facts = factsOf(last, last.Summary(s.stat.Held, now), f.Lines(), w.scrubber)
