@@ -181,9 +181,11 @@ func (r *run) restore(state json.RawMessage, asked *machine.Effect) {
 	r.at, r.begun = st.At, st.At
 	r.inSession, r.turn = st.Run, st.Turn
 	r.owed, r.said = st.Owed.Usage, st.TranscriptLen()
-	r.outcome = st.Outcome
 	if asked != nil {
 		r.asked = *asked
+	}
+	if st.Outcome != nil {
+		r.enter(r.stopped(&machine.Effect{Kind: machine.Stop, Outcome: st.Outcome}))
 	}
 }
 
