@@ -9,6 +9,8 @@ import (
 // form is a form in which providers, clients and dumps of requests repeat a key. Its second group is the key.
 type form struct {
 	*regexp.Regexp
+	// named is set if the form begins with a name: it is looked for only where one begins.
+	named bool
 	// doubt says how much the key must look like one, for ordinary words stand in the same places.
 	doubt doubt
 	// has are words in lower case: a text with the form has one of them. Most texts have none, and a search
@@ -43,7 +45,8 @@ const (
 	quote = `(?:\\+u0022|\\*["']?)`
 	// value is a key.
 	value = `([^\s"'\\&,;)}\]\x60<>”’»]{4,})`
-	begin = `(?i)((?:\b|[_\-.]|%5f|%2d|u0022)(?:`
+	// begin goes before names, where these begin.
+	begin = `(?i)^((?:`
 	// password are the names of passwords.
 	password = `passw(?:or[dt]|d)|passphrase|passcode|pwd|` +
 		`(?:admin|auth|database|db|default|ftp|http|imap|ldap|login|mail|mongo|mysql|pg|postgres|` +
@@ -81,7 +84,7 @@ var armoured = formOf(always, "-----begin",
 
 // formOf returns a form. has are words in lower case: each text with a key of this form has one of them.
 func formOf(doubt doubt, has, pattern string) form {
-	return form{regexp.MustCompile(pattern), doubt, strings.Fields(has)}
+	return form{regexp.MustCompile(pattern), strings.HasPrefix(pattern, begin), doubt, strings.Fields(has)}
 }
 
 // secrets are the forms, in the order in which they are looked for. They are compiled when they are first
@@ -106,7 +109,10 @@ var secrets = sync.OnceValue(func() []form {
 		formOf(always, "response= nonce=",
 			`(?i)(\b(?:response|c?nonce)=\\*["']?)([0-9a-f]{16,})`),
 		// Keys that say by how they begin that they are keys.
-		formOf(always, "- _ aiza akia asia ltai ya29. eyj sg. hvs. hvb. hvr. dapi att3x ctt3x :aa",
+		formOf(always, "sk_ sk- rk_ rk- ghp gho ghu ghs ghr xai_ xai- pplx nvapi whsec tvly jina lsv2 ntn_ ntn- "+
+			"figd glsa xox xapp glpat glrt gldt glcbt glptt glsoat glft glagent doo_ dop_ dor_ tgp dckr shp "+
+			"sntry lin_ rubygems pypi gocspx age- github_pat aiza akia asia ltai ya29. eyj sg. hvs. hvb. hvr. "+
+			"dapi att3x ctt3x key- :aa",
 			`(\b|_|/bot)((?:sk|rk|gsk|csk|gh[pousr]|xai|pplx|nvapi|whsec|tvly|jina|lsv2|`+
 				`ntn|figd|glsa|xox[abeprs]|xapp|gl(?:pat|rt|dt|cbt|ptt|soat|ft|agent)|do[opr]_v1|tgp_v1|`+
 				`dckr_pat|shp(?:at|ss|ca|pa)|sntry[su]|lin_api|rubygems|pypi|GOCSPX|AGE-SECRET-KEY|`+
@@ -114,7 +120,8 @@ var secrets = sync.OnceValue(func() []form {
 				`LTAI[A-Za-z0-9]{12,}|ya29\.[A-Za-z0-9_\-.*]{6,}|eyJ[A-Za-z0-9_\-]{8,}[A-Za-z0-9_\-.=*]*|`+
 				`SG\.[A-Za-z0-9_\-]{16,}\.[A-Za-z0-9_\-]{16,}|hv[sbr]\.[A-Za-z0-9_\-]{16,}|dapi[0-9a-f]{32}|`+
 				`AT(?:ATT|CTT)3x[A-Za-z0-9_\-=]{16,}|key-[0-9a-f]{32}|[0-9]{8,10}:AA[A-Za-z0-9_\-]{30,})`),
-		formOf(ifRandom, "_ - dp.pt.", // these begin words, too
+		formOf(ifRandom, "pk_ pk- hf_ hf- r8_ r8- sess_ sess- fw_ fw- npm_ npm- pat_ pat- pmak rnd_ rnd- sbp secret_ "+
+			"secret- sq0 dp.pt.", // these begin words, too
 			`(\b|_)((?:pk|hf|r8|sess|fw|npm|pat|PMAK|rnd|sbp|secret|sq0[a-z]{3})[_\-][A-Za-z0-9_\-.*]{6,}|`+
 				`dp\.pt\.[A-Za-z0-9]{16,})`),
 		// Addresses: https://user:password@host, https://token@host, user:password@tcp(host), the hooks of
@@ -222,30 +229,38 @@ var secrets = sync.OnceValue(func() []form {
 // list is a form of lists under the name of a key. Its match ends where the items begin. item matches the
 // next item, again and again; its first group may be a key.
 type list struct {
-	*regexp.Regexp
+	form
 	item *regexp.Regexp
 }
 
 // listOf returns a list under one of the names. opening stands before the items.
 func listOf(names, opening, item string) list {
-	return list{regexp.MustCompile(begin + names + `)s?` + quote + `\s*(?:=>|[:=])\s*` + opening + `)`),
-		regexp.MustCompile(item)}
+	return list{
+		formOf(always, ofBoth, begin+names+`)s?`+quote+`\s*(?:=>|[:=])\s*`+opening+`)`),
+		regexp.MustCompile(item),
+	}
 }
 
 // lists are api_keys: ["…", "…"], {"api_keys": {"a": "…", "b": "…"}}, those of YAML, and API_KEYS=…,… The
 // members of an object whose name other things have, too, may be anything.
-var lists = []list{
-	listOf(named, `(?:\[\]string)?\{`, bracketed),
-	listOf(named+`|`+vague, `[\[(]`, bracketed),
-	listOf(named+`|`+vague, `-\s+`, `^["'\\]*(?:\s+-\s+)?["'\\]*([^\s,:"'\\)}\]]+)`),
-	listOf(named+`|`+vague, ``, `^(?:["'\\]*,)?["'\\]*([^\s,;&:"'\\{(\[)}\]]+)`),
-}
+var lists = sync.OnceValue(func() []list {
+	return []list{
+		listOf(named, `(?:\[\]string)?\{`, bracketed),
+		listOf(named+`|`+vague, `[\[(]`, bracketed),
+		listOf(named+`|`+vague, `-\s+`, `^["'\\]*(?:\s+-\s+)?["'\\]*([^\s,:"'\\)}\]]+)`),
+		listOf(named+`|`+vague, ``, `^(?:["'\\]*,)?["'\\]*([^\s,;&:"'\\{(\[)}\]]+)`),
+	}
+})
+
+// name is any name that begins a form, and maxName is more bytes than one has.
+var name = sync.OnceValue(func() form {
+	return formOf(always, ofBoth, `(?i)^(?:authorization|`+named+`|`+vague+`|`+password+`)`)
+})
+
+const maxName = 80
 
 // bracketed is an item in brackets, or the name or value of a member.
 const bracketed = `^(?:[\s,:=>"'\\{(\[]|u0022)*([^\s,:"'>\\{(\[)}\]]+)`
 
-// inList is what lists have in common, and ofPassword is the name of a password.
-var (
-	inList     = form{has: strings.Fields(ofBoth)}
-	ofPassword = regexp.MustCompile(`(?i)` + password)
-)
+// ofPassword is the name of a password.
+var ofPassword = regexp.MustCompile(`(?i)` + password)

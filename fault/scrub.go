@@ -36,7 +36,7 @@ func Scrub(s string) string {
 // 1 KiB is searched in pieces of whole lines, and a longer line in pieces that end at a blank or comma: a
 // name at the end of one and its key in the next are not seen together.
 func ScrubText(s string) string {
-	s = dumped.in(armoured.without(strings.ToValidUTF8(s, "")))
+	s = dumped.in(armoured.without(text{string: strings.ToValidUTF8(s, "")}))
 	var b strings.Builder
 	for rest := s; rest != ""; {
 		n := pieceOf(rest)
@@ -65,38 +65,155 @@ func pieceOf(s string) int {
 
 // withoutKeys returns a text without what has a form of secrets.
 func withoutKeys(s string) string {
-	lower := folded(s)
-	if inList.maybe(lower) {
-		for _, l := range lists {
-			s = l.without(s)
+	t := textOf(s)
+	for _, l := range lists() {
+		if l.maybe(t.lower) {
+			t = t.now(l.without(t))
 		}
-		lower = folded(s)
 	}
 	for _, f := range secrets() {
-		if !f.maybe(lower) {
+		if f.maybe(t.lower) {
+			t = t.now(f.without(t))
+		}
+	}
+	return t.string
+}
+
+// text is a text that may have keys.
+type text struct {
+	string
+	// lower is the text in lower case, and names are the places where the name of a key begins.
+	lower string
+	names []int
+}
+
+func textOf(s string) text {
+	t := text{string: s, lower: folded(s)}
+	from, to := name().span(t.lower)
+	if len(s) != len(t.lower) && to > 0 { // letters that have another length in lower case
+		from, to = 0, len(s)
+	}
+	for at := max(0, from-maxName); at < to; at++ {
+		if beginsWord(s, at) && name().MatchString(s[at:min(at+maxName, len(s))]) {
+			t.names = append(t.names, at)
+		}
+	}
+	return t
+}
+
+// now returns the text as it is after a search.
+func (t text) now(s string) text {
+	if s == t.string {
+		return t
+	}
+	return textOf(s)
+}
+
+// folded returns a text in lower case, with the letters that a form takes for "s" and "k" as these.
+func folded(s string) string { return strings.ReplaceAll(strings.ToLower(s), "ſ", "s") }
+
+// beginsWord reports whether a word begins at a place, in a name too: after _, or what encodes it or a quote.
+func beginsWord(s string, at int) bool {
+	isLetter := func(c byte) bool { return isLower(c) || isUpper(c) }
+	switch c := s[at]; {
+	case c >= utf8.RuneSelf: // a form takes "ſ" for "s"
+		return true
+	case !isLetter(c):
+		return false
+	case at == 0:
+		return true
+	}
+	if c := s[at-1]; !isLetter(c) && (c < '0' || c > '9') {
+		return true
+	}
+	before := strings.ToLower(s[max(0, at-5):at])
+	return strings.HasSuffix(before, "%5f") || strings.HasSuffix(before, "%2d") || before == "u0022"
+}
+
+// maybe reports whether a text in lower case can have the form.
+func (f form) maybe(lower string) bool {
+	return slices.ContainsFunc(f.has, func(text string) bool { return strings.Contains(lower, text) })
+}
+
+// span returns where the first word of the form begins in a text in lower case, and the last one ends; 0 and 0
+// for a text without.
+func (f form) span(lower string) (from, to int) {
+	from = len(lower)
+	for _, word := range f.has {
+		if first := strings.Index(lower, word); first >= 0 {
+			from, to = min(from, first), max(to, strings.LastIndex(lower, word)+len(word))
+		}
+	}
+	return min(from, to), to
+}
+
+// find returns the first match from a place on, as [regexp.Regexp.FindStringSubmatchIndex] does.
+func (f form) find(t text, from int) []int {
+	if !f.named {
+		return foundAt(from, f.FindStringSubmatchIndex(t.string[from:]))
+	}
+	for _, at := range t.names {
+		if at < from {
 			continue
 		}
-		if without := f.without(s); without != s {
-			s, lower = without, folded(without)
+		if found := foundAt(at, f.FindStringSubmatchIndex(t.string[at:])); found != nil {
+			return found
 		}
+	}
+	return nil
+}
+
+// foundAt returns the places of a match in a text, of which what was searched begins at a place.
+func foundAt(at int, found []int) []int {
+	for n := range found {
+		found[n] += at
+	}
+	return found
+}
+
+// in is without for a form that is looked for by itself, in texts that may have it.
+func (f form) in(s string) string {
+	if f.maybe(s) {
+		return f.without(text{string: s})
 	}
 	return s
 }
 
-// without returns a text without the keys in lists of the form.
-func (l list) without(s string) string {
+// without returns a text without the keys of a form. What is no key is looked at again: it may be the name of
+// one.
+func (f form) without(t text) string {
 	var b strings.Builder
-	for {
-		at := l.FindStringIndex(s)
+	for done := 0; ; {
+		at := f.find(t, done)
 		if at == nil {
-			return b.String() + s
+			return b.String() + t.string[done:]
+		}
+		from, to := at[4], at[5]
+		if f.isKey(t.string[from:to], t.string[to:]) {
+			b.WriteString(t.string[done:from] + leftOut)
+			done = to
+			continue
+		}
+		next := max(from, done+1)
+		b.WriteString(t.string[done:next])
+		done = next
+	}
+}
+
+// without returns a text without the keys in lists of the form.
+func (l list) without(t text) string {
+	var b strings.Builder
+	for done := 0; ; {
+		at := l.find(t, done)
+		if at == nil {
+			return b.String() + t.string[done:]
 		}
 		item := form{doubt: ifRandom}
-		if ofPassword.MatchString(s[at[0]:at[1]]) {
+		if ofPassword.MatchString(t.string[at[0]:at[1]]) {
 			item.doubt = ifMixed
 		}
-		b.WriteString(s[:at[1]])
-		s = s[at[1]:]
+		b.WriteString(t.string[done:at[1]])
+		s := t.string[at[1]:]
 		for at := l.item.FindStringSubmatchIndex(s); at != nil; at = l.item.FindStringSubmatchIndex(s) {
 			from, to := at[2], at[3]
 			b.WriteString(s[:from])
@@ -107,43 +224,7 @@ func (l list) without(s string) string {
 			}
 			s = s[to:]
 		}
-	}
-}
-
-// folded returns a text in lower case, with the letters that a form takes for "s" and "k" as these.
-func folded(s string) string { return strings.ReplaceAll(strings.ToLower(s), "ſ", "s") }
-
-// maybe reports whether a text in lower case can have the form.
-func (f form) maybe(lower string) bool {
-	return slices.ContainsFunc(f.has, func(text string) bool { return strings.Contains(lower, text) })
-}
-
-// in is without for a form that is looked for by itself, in texts that may have it.
-func (f form) in(s string) string {
-	if f.maybe(s) {
-		return f.without(s)
-	}
-	return s
-}
-
-// without returns a text without the keys of a form. What is no key is looked at again: it may be the name of
-// one.
-func (f form) without(s string) string {
-	var b strings.Builder
-	for {
-		at := f.FindStringSubmatchIndex(s)
-		if at == nil {
-			return b.String() + s
-		}
-		from, to := at[4], at[5]
-		if f.isKey(s[from:to], s[to:]) {
-			b.WriteString(s[:from] + leftOut)
-			s = s[to:]
-			continue
-		}
-		next := max(from, 1)
-		b.WriteString(s[:next])
-		s = s[next:]
+		done = len(t.string) - len(s)
 	}
 }
 

@@ -316,6 +316,19 @@ func TestEveryFormOfAKeyIsLeftOut(t *testing.T) {
 	}
 }
 
+func TestAKeyIsLeftOutByHowItBegins(t *testing.T) {
+	for _, begins := range strings.Fields("sk- sk_ rk_ gsk_ csk- ghp_ gho_ ghu_ ghs_ ghr_ xai- pplx- nvapi- whsec_ " +
+		"tvly- jina_ lsv2_ ntn_ figd_ glsa_ xoxa- xoxb- xoxp- xapp- glpat- glrt- gldt- glcbt- glptt- glsoat- glft- " +
+		"glagent- doo_v1_ dop_v1_ dor_v1_ tgp_v1_ dckr_pat_ shpat_ shpss_ shpca_ shppa_ sntrys_ sntryu_ lin_api_ " +
+		"rubygems_ pypi- GOCSPX- AGE-SECRET-KEY- github_pat_ AIza ya29. eyJ hvs. hvb. hvr. ATATT3x ATCTT3x pk_ hf_ " +
+		"r8_ sess- fw_ npm_ pat- PMAK- rnd_ sbp_ secret_ sq0abc- dp.pt.") {
+		assert.Equal(t, "no [key left out] there", fault.Scrub("no "+begins+"Zq8xV2mN4bT7rW1pLs0d there"), begins)
+	}
+	for _, key := range []string{"AKIAZQ8XV2MN4BT7RW1P", "ASIAZQ8XV2MN4BT7RW1P", "LTAI5tZq8xV2mN4bT7rW1pLs"} {
+		assert.Equal(t, "no [key left out] there", fault.Scrub("no "+key+" there"))
+	}
+}
+
 func TestWhatIsNoKeyStays(t *testing.T) {
 	for _, said := range []string{
 		"rate limit reached for gpt-4o in organization org-abc: limit 30000 tokens per min", "no such key", "429 slow down",
@@ -400,4 +413,22 @@ func TestScrubbedTextIsOneSeenLine(t *testing.T) {
 	long := fault.Scrub(strings.Repeat("a", 10<<20))
 	assert.Len(t, []byte(long), 1024)
 	assert.Equal(t, long, fault.Scrub(long))
+}
+
+// BenchmarkScrub takes messages of providers, and a page of what a tool says, with a word that names of keys
+// have, too.
+func BenchmarkScrub(b *testing.B) {
+	limit := "Rate limit reached for gpt-4o in organization org-abc on tokens per min (TPM): Limit 30000, Used 29876, " +
+		"Requested 512. Please try again in 776ms."
+	for _, c := range []struct{ name, text string }{
+		{"overloaded", "The model is overloaded."}, {"limit", limit}, {"page", strings.Repeat("the token service failed: ", 300)},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(len(c.text)))
+			for b.Loop() {
+				fault.ScrubText(c.text)
+			}
+		})
+	}
 }
