@@ -9,6 +9,7 @@ import (
 	"github.com/retake-go/retake/internal/typed"
 	"github.com/retake-go/retake/loop/engine"
 	"github.com/retake-go/retake/loop/machine"
+	"github.com/retake-go/retake/tool"
 )
 
 // why returns the Go error behind the end of the run, or nil if there is none, or if only the record has it.
@@ -32,19 +33,19 @@ func (p *process) behind(by machine.EventKind, x *machine.Question) error {
 	}
 	// The event ended a call that a person was asked about. Other calls may have failed since then.
 	for _, n := range slices.Sorted(maps.Keys(p.failed)) {
-		if c := p.failed[n]; c.tool == x.Tool && c.class == x.Failure.Class && c.message == x.Failure.Message {
-			return c.err
+		c := p.failed[n]
+		if f := engine.EndOf(nil, c.run, c.out).Failure; c.run.Tool == x.Tool && f.Class == x.Failure.Class &&
+			f.Message == x.Failure.Message {
+			return c.out.Err
 		}
 	}
 	return nil
 }
 
-// failedCall is a call that failed: its failure, as it is recorded, and the Go error behind it.
+// failedCall is a call that failed.
 type failedCall struct {
-	tool    string
-	class   fault.Class
-	message string
-	err     error
+	run machine.ToolRun
+	out tool.Outcome
 }
 
 // recordedCause returns the recorded cause of an end. It is nil if there was none, or if it is that of a

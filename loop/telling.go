@@ -16,7 +16,7 @@ func (p *process) tellStep(ev *machine.Event, effects []machine.Effect, st *mach
 	p.teller.Step(p.ctx, st, ev, effects, func(e machine.Effect) error {
 		switch e.Kind {
 		case machine.AskSettled:
-			err = p.failed[e.Settled.Ask.Index].err
+			err = p.failed[e.Settled.Ask.Index].out.Err
 		case machine.Stop:
 			err = p.why(e.Outcome)
 		}

@@ -196,8 +196,7 @@ func (p *process) toolEnded(
 		if p.failed == nil {
 			p.failed = map[int]failedCall{}
 		}
-		f := engine.EndOf(nil, run, out).Failure
-		p.failed[run.Index] = failedCall{run.Tool, f.Class, f.Message, out.Err}
+		p.failed[run.Index] = failedCall{run, out}
 	}
 	effects, err := p.runner.ToolEnded(p.now(), run, out)
 	if unadjusted != nil { // the outcome is known all the same
@@ -251,7 +250,11 @@ func (p *process) invoke(ctx context.Context, run machine.ToolRun, inv tool.Invo
 	ctx, end := p.begin(ctx, observe.Work{Kind: observe.WorkTool, Tool: run.Tool, CallID: run.ID,
 		Transport: run.Transport})
 	out.Err = tool.ErrExited
-	defer func() { end(observe.ToolEnd(out)) }()
+	defer func() {
+		if len(p.tracers) > 0 {
+			end(observe.ToolEnd(out))
+		}
+	}()
 	if p.journal != nil || p.teller != nil {
 		inv.Report = p.reporting(ctx, run)
 	}
