@@ -13,11 +13,11 @@ import (
 
 // Compact replaces a session's journal by a snapshot. The run continues from the snapshot, and what follows
 // still replays. The history is lost: prompts, replies and decisions. key is the secret key of a redacted
-// journal, or nil.
+// journal, or nil: of its ends the texts are lost, and the keys of calls are those made of the marks.
 //
 // The ends of actions and requests with an ID are kept: see [CompactKeeping].
 //
-// It returns [ErrConflict] if a run writes to the journal, [ErrNoRun] if the journal is empty, and
+// It returns [ErrConflict] if a run writes to the journal, [ErrNoRun] if no run has begun in it, and
 // [ErrRedacted] if it is redacted and its run has not ended.
 func Compact(ctx context.Context, store Store, session string, key []byte) error {
 	return compact(ctx, store, session, key, func(*Ended) bool { return false })
@@ -52,6 +52,7 @@ func compacted(
 	if err != nil {
 		return 0, nil, err
 	}
+	f = f.begunLast() // one that only has its header begins again
 	switch {
 	case f.Header.Format == "" || f.State.Phase == machine.Idle:
 		return 0, nil, ErrNoRun

@@ -1,9 +1,11 @@
 package loop_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -56,6 +58,19 @@ func TestAnActionThatHasEndedIsNotMadeAgain(t *testing.T) {
 	for name, between := range map[string]func(string){
 		"opened_again": func(string) {}, "compacted": func(dir string) { compact(t, dir) },
 		"compacted_twice": func(dir string) { compact(t, dir); compact(t, dir) },
+		"compacted_as_the_next_began": func(dir string) {
+			onJournal(t, dir, journal.Settings{}, func(s *session.Session) {
+				_, err := loop.Do(t.Context(), s, named("next"), func(context.Context, loop.Attempt) (int, error) { return 1, nil })
+				require.NoError(t, err)
+			})
+			path := filepath.Join(dir, journal.FileName("order-42"))
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			header := bytes.LastIndex(text, []byte(`"record":{"header":`))
+			end := header + bytes.IndexByte(text[header:], '\n') + 1
+			require.NoError(t, os.WriteFile(path, text[:end], 0o600))
+			compact(t, dir)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
