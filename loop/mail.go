@@ -265,8 +265,11 @@ func (p *process) takeItem(i journal.Item, late bool) {
 			return
 		}
 	}
-	p.broke = p.undelivered(fmt.Sprintf("what was put into the inbox%s at %s was not taken: %v", byWhom(i.By),
-		i.At.Format(time.RFC3339), err))
+	text := fmt.Sprintf("what was put into the inbox%s at %s was not taken: %v", byWhom(i.By),
+		i.At.Format(time.RFC3339), err)
+	if !slices.Contains(p.runner.End().Changed, text) { // else a process has died before it removed the item
+		p.broke = p.undelivered(text)
+	}
 }
 
 // misfits reports whether an error is of an answer that the run did not take.
