@@ -75,7 +75,7 @@ func (w *World) ReadJournal() error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.steps, w.replays = read.steps, true
+	w.steps, w.replays = slices.Concat(w.compacted, read.steps), true
 	return nil
 }
 

@@ -76,9 +76,10 @@ type World struct {
 	// replied is the number of replies and tries so far.
 	replied int
 	asked   []string
-	// steps are the steps so far, and said is the number of messages after the last one.
-	steps []step
-	said  int
+	// steps are the steps so far, and said is the number of messages after the last one. compacted are those
+	// that the journal had before it was compacted.
+	steps, compacted []step
+	said             int
 	// crashed reports that the world goes on after a crash.
 	crashed bool
 	// runs counts how often each call of a tool was begun.
@@ -474,4 +475,23 @@ func (w *World) Crash(length int) (*World, error) {
 	err = errors.Join(err, log.Append(ctx, 0, text, false), log.Close(), w.crashAgents(again, length))
 	again.written = append(again.written, written{w.Session.ID, length})
 	return again, err
+}
+
+// Compact replaces the journals of the session and of its agents by their snapshots, if they have a run. The
+// trace keeps the steps that are lost with them. The world cannot crash any more.
+func (w *World) Compact(ctx context.Context) error {
+	had, err := w.records.journal(w.Store.Text(w.Session.ID))
+	if err != nil {
+		return err
+	}
+	ids, err := w.Store.List(ctx)
+	for _, id := range ids {
+		switch stays := journal.Compact(ctx, w.Store, id, w.Case.Redact.Key); {
+		case stays == nil && id == w.Session.ID:
+			w.compacted = had.steps
+		case !errors.Is(stays, journal.ErrNoRun):
+			err = errors.Join(err, stays)
+		}
+	}
+	return err
 }
