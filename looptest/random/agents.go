@@ -187,12 +187,12 @@ func (w *World) crashAgents(again *World, length int) error {
 	ctx := context.Background()
 	for id, length := range w.agentsAt(length) {
 		text := w.Store.Text(id)
-		whole, err := w.records.journal(text)
+		whole, err := w.read(id, text)
 		if err != nil {
 			return err
 		}
 		text = text[:length]
-		done, err := w.records.journal(text)
+		done, err := w.read(id, text)
 		if err != nil {
 			return err
 		}

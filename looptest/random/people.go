@@ -179,7 +179,7 @@ func (w *World) post(ctx context.Context, a machine.Ask, r machine.Response) err
 
 // keepItem notes an item so that it is in the inbox after a crash, and can be seen there from due on.
 func (w *World) keepItem(i journal.Item, said int, due time.Time) error {
-	read, err := w.records.journal(w.Store.Text(w.Session.ID))
+	read, err := w.read(w.Session.ID, w.Store.Text(w.Session.ID))
 	if err != nil {
 		return err
 	}

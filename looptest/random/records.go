@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -135,9 +136,13 @@ func (r *recorded) ended(so *machine.ToolEnd, is func(id run, call machine.ToolR
 	})
 }
 
-// journal reads a journal, which may end after an event.
-func (r *records) journal(text []byte) (recorded, error) {
-	all := recorded{begun: map[run]int{}, denied: map[run]bool{}, at: looptest.Epoch}
+// journal reads a journal, which may end after an event, and goes on from what it had before it was compacted.
+func (r *records) journal(text []byte, had recorded) (recorded, error) {
+	all := had
+	all.steps, all.begun, all.open, all.denied = slices.Clone(had.steps), maps.Clone(had.begun), maps.Clone(had.open), maps.Clone(had.denied)
+	if all.at.IsZero() {
+		all.begun, all.denied, all.at = map[run]int{}, map[run]bool{}, looptest.Epoch
+	}
 	in := journal.NewReader(bytes.NewReader(text))
 	var ev *machine.Event
 	var of stepText

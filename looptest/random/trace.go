@@ -69,13 +69,13 @@ func (w *World) ReadJournal() error {
 			return err
 		}
 	}
-	read, err := w.records.journal(text)
+	read, err := w.read(w.Session.ID, text)
 	if err != nil {
 		return err
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.steps, w.replays = slices.Concat(w.compacted, read.steps), true
+	w.steps, w.replays = read.steps, true
 	return nil
 }
 

@@ -76,10 +76,11 @@ type World struct {
 	// replied is the number of replies and tries so far.
 	replied int
 	asked   []string
-	// steps are the steps so far, and said is the number of messages after the last one. compacted are those
-	// that the journal had before it was compacted.
-	steps, compacted []step
-	said             int
+	// steps are the steps so far, and said is the number of messages after the last one.
+	steps []step
+	said  int
+	// compacted is what journals had before they were compacted, by their sessions.
+	compacted map[string]recorded
 	// crashed reports that the world goes on after a crash.
 	crashed bool
 	// runs counts how often each call of a tool was begun.
@@ -431,12 +432,12 @@ func prompt(
 // resumes it: see [Run].
 func (w *World) Crash(length int) (*World, error) {
 	text := w.Store.Text(w.Session.ID)
-	whole, err := w.records.journal(text)
+	whole, err := w.read(w.Session.ID, text)
 	if err != nil {
 		return nil, err
 	}
 	text = text[:length]
-	done, err := w.records.journal(text)
+	done, err := w.read(w.Session.ID, text)
 	if err != nil {
 		return nil, err
 	}
@@ -449,7 +450,7 @@ func (w *World) Crash(length int) (*World, error) {
 	again.replied, again.usage, again.begun = done.replied, done.usage, done.begun
 	again.Clock.Set(done.at)
 	again.crashed, again.InDoubt = true, done.inDoubt(&whole)
-	again.records = w.records
+	again.records, again.compacted = w.records, maps.Clone(w.compacted)
 	asked := done.replied
 	if end := w.Case.Input.Deadline; done.calling && !end.IsZero() && !done.at.Before(end) {
 		asked++                                                      // a run that is resumed at its deadline asks no more
@@ -478,20 +479,29 @@ func (w *World) Crash(length int) (*World, error) {
 }
 
 // Compact replaces the journals of the session and of its agents by their snapshots, if they have a run. The
-// trace keeps the steps that are lost with them. The world cannot crash any more.
+// trace keeps the steps that are lost with them.
 func (w *World) Compact(ctx context.Context) error {
-	had, err := w.records.journal(w.Store.Text(w.Session.ID))
-	if err != nil {
-		return err
+	if w.compacted == nil {
+		w.compacted = map[string]recorded{}
 	}
 	ids, err := w.Store.List(ctx)
+	ids = append(slices.DeleteFunc(ids, func(id string) bool { return id == w.Session.ID }), w.Session.ID)
+	w.written = nil
 	for _, id := range ids {
+		had, broken := w.read(id, w.Store.Text(id))
 		switch stays := journal.Compact(ctx, w.Store, id, w.Case.Redact.Key); {
-		case stays == nil && id == w.Session.ID:
-			w.compacted = had.steps
+		case stays == nil:
+			w.compacted[id] = had
 		case !errors.Is(stays, journal.ErrNoRun):
 			err = errors.Join(err, stays)
 		}
+		w.written = append(w.written, written{id, len(w.Store.Text(id))})
+		err = errors.Join(err, broken)
 	}
 	return err
+}
+
+// read returns what the journal of a session says, and what it had before it was compacted.
+func (w *World) read(session string, text []byte) (recorded, error) {
+	return w.records.journal(text, w.compacted[session])
 }
