@@ -19,7 +19,7 @@ import (
 )
 
 // A run that was suspended in a call, or left by a panic of a model, planner or prompt, goes on as if nothing
-// had happened.
+// had happened, also from journals that were compacted.
 func TestInterruptionsChangeNothing(t *testing.T) {
 	random.Check(t, cases(), random.Driver{Name: "an interrupted run", Run: interrupted})
 }
@@ -35,6 +35,11 @@ func interrupted(ctx context.Context, w *random.World) (t random.Trace, err erro
 		}
 		if w, err = w.Crash(len(w.Store.Text(w.Session.ID))); err != nil {
 			return t, err
+		}
+		if dice.IntN(2) == 0 {
+			if err = w.Compact(ctx); err != nil {
+				return t, err
+			}
 		}
 	}
 	return random.Run(ctx, w)
