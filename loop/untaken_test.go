@@ -32,8 +32,8 @@ func TestAnAnswerThatWasNotTakenIsInNoRedactedJournal(t *testing.T) {
 	store := &looptest.Store{}
 	redact := &journal.Redaction{Tools: map[string]journal.ToolRedaction{"book": {Arguments: []string{"/pin", "/from"}}},
 		Transcripts: &kept{texts: map[string]string{}}}
-	run := func(ask func(q loop.PersonQuestion, leave func(error)) machine.Response) (loop.Result, error) {
-		j, err := journal.Open(t.Context(), store, "order-42", journal.Settings{Redact: redact})
+	run := func(id string, ask func(q loop.PersonQuestion, leave func(error)) machine.Response) (loop.Result, error) {
+		j, err := journal.Open(t.Context(), store, id, journal.Settings{Redact: redact})
 		require.NoError(t, err)
 		defer j.Close()
 		ctx, leave := context.WithCancelCause(t.Context())
@@ -42,26 +42,36 @@ func TestAnAnswerThatWasNotTakenIsInNoRedactedJournal(t *testing.T) {
 			loop.WithApprover(func(_ context.Context, q loop.PersonQuestion) (machine.Response, error) { return ask(q, leave), nil }),
 			loop.WithClock(looptest.NewClock()))
 	}
-	_, err = run(func(q loop.PersonQuestion, leave func(error)) machine.Response {
+	dies := func(_ loop.PersonQuestion, leave func(error)) machine.Response {
 		leave(loop.ErrSuspended)
 		return machine.Response{}
-	})
-	require.ErrorIs(t, err, loop.ErrSuspended)
-	q, err := inbox.PendingOf(t.Context(), store, "order-42", looptest.Epoch)
-	require.NoError(t, err)
-	require.Len(t, q, 1)
-	answer := machine.Response{Question: q[0].ID, Verdict: machine.Approve, At: looptest.Epoch, By: "Ann",
-		Arguments: json.RawMessage(`{"from":41114111,"pin":47114711,"x47114711":1}`)}
-	_, err = mail.PutAnswer(t.Context(), store, "order-42", answer)
-	require.NoError(t, err)
-	result, err := run(func(loop.PersonQuestion, func(error)) machine.Response {
+	}
+	refuses := func(loop.PersonQuestion, func(error)) machine.Response {
 		return machine.Response{Verdict: machine.Refuse}
-	})
+	}
+	answer := func(id string) {
+		_, err := run(id, dies)
+		require.ErrorIs(t, err, loop.ErrSuspended)
+		q, err := inbox.PendingOf(t.Context(), store, id, looptest.Epoch)
+		require.NoError(t, err)
+		require.Len(t, q, 1)
+		_, err = mail.PutAnswer(t.Context(), store, id, machine.Response{Question: q[0].ID, Verdict: machine.Approve, At: looptest.Epoch,
+			By: "Ann", Arguments: json.RawMessage(`{"from":41114111,"pin":47114711,"x47114711":1}`)})
+		require.NoError(t, err)
+	}
+	answer("order-42")
+	result, err := run("order-42", refuses)
 	require.NoError(t, err)
 	require.Len(t, result.Warnings, 1)
 	assert.Contains(t, result.Warnings[0], "x47114711: expected no member")
 	assert.Contains(t, string(store.Text("order-42")), "what was put into the inbox by Ann at 2030-01-01T00:00:00Z was not taken")
 	assert.NotContains(t, string(store.Text("order-42")), "4711")
+
+	answer("order-43")
+	answer("order-43") // a process took the first, and died before it had removed it
+	result, err = run("order-43", refuses)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"what was put into the inbox by Ann at 2030-01-01T00:00:00Z was not taken"}, result.Warnings)
 }
 
 // The warning outlives the process that noted it, and a compaction: it is in the result of the run that is
