@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"net/http/httptrace"
 	"sync/atomic"
 	"time"
 
@@ -47,10 +48,12 @@ func (r *remote) call(ctx context.Context, args json.RawMessage) (json.RawMessag
 		params.SetProgressToken(token)
 	}
 	observe.Calls(ctx, r.callIn(session))
-	var refused atomic.Bool
-	result, err := session.CallTool(context.WithValue(limited, refusedKey{}, &refused), params)
+	var refused, answered atomic.Bool
+	traced := httptrace.WithClientTrace(context.WithValue(limited, refusedKey{}, &refused),
+		&httptrace.ClientTrace{GotFirstResponseByte: func() { answered.Store(true) }})
+	result, err := session.CallTool(traced, params)
 	if err != nil {
-		return nil, r.broken(limited, session, err, refused.Load())
+		return nil, r.broken(limited, session, err, refused.Load(), answered.Load())
 	}
 	if result.Meta[MetaInDoubt] == true {
 		_ = tool.Doubt(ctx) // an error says that nobody waits for the call any more
@@ -103,10 +106,13 @@ func (r *remote) limit(ctx context.Context) (limited context.Context, alive, end
 }
 
 // broken returns the error of a call without a result. A call that was never sent, or that the server
-// refused, is made again, whatever the tool declares.
-func (r *remote) broken(ctx context.Context, session *sdk.ClientSession, err error, refused bool) error {
+// refused, is made again, whatever the tool declares. A server that answered by sending the call on to another
+// address has had it, even if nobody listens there.
+func (r *remote) broken(
+	ctx context.Context, session *sdk.ClientSession, err error, refused, answered bool,
+) error {
 	err = fault.Bounded(err)
-	unsent := neverSent(err) || ctx.Err() == nil && refused
+	unsent := !answered && neverSent(err) || ctx.Err() == nil && refused
 	switch {
 	case ctx.Err() != nil:
 	case connectionLost(err):

@@ -122,6 +122,26 @@ func TestACallThatIsRefusedAConnectionIsMadeLater(t *testing.T) {
 	assert.Equal(t, 1, reconnects, "the new server does not know the session")
 }
 
+// A server that sends on to a page has had the call, whether anybody listens there or not.
+func TestACallThatIsSentOnToAPageIsInDoubt(t *testing.T) {
+	var calls int
+	var page, w web
+	page.open(t, http.NotFoundHandler())
+	page.close()
+	serve, sendsOn := handler(pays(&calls)), false
+	w.open(t, http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
+		if !sendsOn {
+			serve.ServeHTTP(rw, req)
+			return
+		}
+		serve.ServeHTTP(httptest.NewRecorder(), req)
+		http.Redirect(rw, req, "http://"+page.address, http.StatusSeeOther)
+	}))
+	told := paid(t, w.connect(t), func() { sendsOn = true })
+	assert.Equal(t, "The call failed, and its effect may or may not have happened.", told)
+	assert.Equal(t, 1, calls)
+}
+
 // Servers say in several ways that they do not know a session. Each opens another one. The last two are what
 // servers of the SDKs for Python and TypeScript say.
 func TestASessionThatIsGoneIsOpenedAgain(t *testing.T) {
