@@ -106,8 +106,8 @@ func (r *remote) limit(ctx context.Context) (limited context.Context, alive, end
 }
 
 // broken returns the error of a call without a result. A call that was never sent, or that the server
-// refused, is made again, whatever the tool declares. A server that answered by sending the call on to another
-// address has had it, even if nobody listens there.
+// refused, is made again, whatever the tool declares. A server that answered by sending the call on
+// to another address has had it, even if nobody listens there.
 func (r *remote) broken(
 	ctx context.Context, session *sdk.ClientSession, err error, refused, answered bool,
 ) error {
