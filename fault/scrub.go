@@ -90,7 +90,8 @@ type text struct {
 func textOf(s string) text {
 	t := text{string: s, lower: folded(s)}
 	from, to := name().span(t.lower)
-	if len(s) != len(t.lower) && to > 0 { // letters that have another length in lower case
+	beyond := func(r rune) bool { return r >= utf8.RuneSelf }
+	if to > 0 && strings.ContainsFunc(s, beyond) { // letters may have another length in lower case
 		from, to = 0, len(s)
 	}
 	for at := max(0, from-maxName); at < to; at++ {
