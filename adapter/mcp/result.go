@@ -3,7 +3,10 @@ package mcp
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"math"
 	"reflect"
+	"slices"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -52,13 +55,16 @@ func (r *remote) read(res *sdk.CallToolResult) (answer, error) {
 		return r.outcome(res)
 	}
 	parts, all, left := r.media(res.Content)
-	whole, err := r.value(res, all, left)
+	whole, rounded, err := r.value(res, all, left)
 	if err != nil {
 		return answer{}, r.error(fault.InvalidResponse, false, "the result has no JSON form", err)
 	}
 	value := json.RawMessage(withoutMedia(whole, res.Content, parts))
 	if res.StructuredContent != nil {
 		parts = append(parts, mediaLeft(left, r.cfg.MaxResultBytes-len(value))...)
+	}
+	if rounded {
+		parts = append(parts, message.Part{Kind: message.TextPart, Text: "Large integers in this result may be rounded."})
 	}
 	if len(value) > r.cfg.MaxResultBytes {
 		return answer{cutJSON(value, r.cfg.MaxResultBytes), parts}, nil
@@ -85,34 +91,54 @@ func cutJSON(value json.RawMessage, most int) json.RawMessage {
 const maxNote = 128
 
 // value returns the result as one JSON value: structured content, else the text if it is the only one beside
-// attached media, else all blocks. left has the blocks that are not attached.
-func (r *remote) value(res *sdk.CallToolResult, all, left []block) (json.RawMessage, error) {
-	switch {
-	case res.StructuredContent != nil:
+// attached media, else all blocks. left has the blocks that are not attached. rounded reports that integers of
+// it may not be those of the server.
+func (r *remote) value(res *sdk.CallToolResult, all, left []block) (raw json.RawMessage, rounded bool, err error) {
+	if res.StructuredContent != nil {
 		return r.structured(res, all)
+	}
+	switch {
 	case len(all) == 0:
-		return json.RawMessage(`""`), nil
+		raw = json.RawMessage(`""`)
 	case len(left) != 1 || left[0].Type != "text":
-		return encode(all)
+		raw, err = encode(all)
+	default:
+		text, outcome := left[0].Text, metaText(res.Meta, MetaOutcome)
+		if (outcome == outcomeDone || outcome != outcomeText && composite(text)) && r.isJSON(text) {
+			raw, err = encode(json.RawMessage(text))
+		} else {
+			raw, err = encode(text)
+		}
 	}
-	text, outcome := left[0].Text, metaText(res.Meta, MetaOutcome)
-	if (outcome == outcomeDone || outcome != outcomeText && composite(text)) && r.isJSON(text) {
-		return encode(json.RawMessage(text))
-	}
-	return encode(text)
+	return raw, false, err
 }
 
 // structured returns the structured content. The SDK parses its numbers as floating point. The protocol
 // asks servers to send the same value as a text block, which has the exact numbers.
-func (r *remote) structured(res *sdk.CallToolResult, all []block) (json.RawMessage, error) {
+func (r *remote) structured(res *sdk.CallToolResult, all []block) (raw json.RawMessage, rounded bool, err error) {
 	for _, b := range all {
 		var same any
 		if b.Type == "text" && r.isJSON(b.Text) && json.Unmarshal([]byte(b.Text), &same) == nil &&
 			reflect.DeepEqual(same, res.StructuredContent) {
-			return encode(json.RawMessage(b.Text))
+			raw, err = encode(json.RawMessage(b.Text))
+			return raw, false, err
 		}
 	}
-	return encode(res.StructuredContent)
+	raw, err = encode(res.StructuredContent)
+	return raw, mayBeRounded(res.StructuredContent), err
+}
+
+// mayBeRounded reports whether a value has integers that floating point does not tell from others.
+func mayBeRounded(v any) bool {
+	switch v := v.(type) {
+	case float64:
+		return math.Abs(v) >= 1<<53
+	case []any:
+		return slices.ContainsFunc(v, mayBeRounded)
+	case map[string]any:
+		return slices.ContainsFunc(slices.Collect(maps.Values(v)), mayBeRounded)
+	}
+	return false
 }
 
 func composite(text string) bool {

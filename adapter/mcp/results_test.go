@@ -71,6 +71,25 @@ func TestWhatAResultIs(t *testing.T) {
 	}
 }
 
+// The SDK reads numbers as floating point: another id than the server's must not pass for it.
+func TestAModelIsToldOfIntegersThatMayBeRounded(t *testing.T) {
+	const exact = `{"ids":[9007199254740993]}`
+	for name, c := range map[string]struct {
+		content []sdk.Content
+		told    []message.Part
+	}{
+		"alone":             {nil, []message.Part{{Kind: message.TextPart, Text: "Large integers in this result may be rounded."}}},
+		"and exact in text": {text(exact).Content, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			result := &sdk.CallToolResult{StructuredContent: json.RawMessage(exact), Content: c.content}
+			out := one(t, newServer("get", always(result, nil))).Invoke(t.Context(), []byte(`{}`))
+			require.NoError(t, out.Err)
+			assert.Equal(t, c.told, out.Parts)
+		})
+	}
+}
+
 func isError(s string) *sdk.CallToolResult {
 	r := text(s)
 	r.IsError = true
