@@ -66,6 +66,8 @@ func TestAsErrorKeepsWhatIsKnown(t *testing.T) {
 		RetryAfter: 27 * time.Second, RequestID: "req_1", Message: "slow down", Cause: errOriginal}, limit.ProviderError)
 	assert.Equal(t, "rate_limit from anthropic: slow down", err.Error())
 	assert.NoError(t, fault.AsError(fault.Response{Status: 200}))
+	within := fault.AsError(fault.Response{Status: 200, Body: []byte(`{"response":{"error":{"code":"rate_limit_exceeded"}}}`)})
+	require.ErrorAs(t, within, new(*fault.RateLimitError))
 	limit.RetryAfter = -time.Second
 	assert.Zero(t, limit.Failure().RetryAfter, "it is never negative")
 }

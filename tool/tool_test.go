@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/retake-go/retake/fault"
+	"github.com/retake-go/retake/message"
 	"github.com/retake-go/retake/reducer"
 	"github.com/retake-go/retake/schema"
 	"github.com/retake-go/retake/tool"
@@ -192,6 +193,10 @@ func TestEventsAndProgress(t *testing.T) {
 	assert.EqualError(t, over, "not in a tool call: it is over")
 	assert.Equal(t, over, tool.Progress(leaked, 1))
 	assert.ErrorIs(t, tool.Emit(context.Background(), "nowhere", 1), tool.ErrNotInCall)
+	try, spent := tool.Metered(t.Context())
+	require.NoError(t, tool.AddUsage(try, message.Usage{InputTokens: 1}))
+	assert.Equal(t, int64(1), spent().InputTokens)
+	assert.ErrorIs(t, tool.AddUsage(try, message.Usage{InputTokens: 1}), tool.ErrNotInCall)
 	assert.ErrorIs(t, tool.Progress(context.Background(), 1), tool.ErrNotInCall)
 	assert.Len(t, reported, 2)
 
