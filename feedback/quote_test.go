@@ -179,6 +179,7 @@ func TestJSONOfAToolReadsBackAsItself(t *testing.T) {
 func TestJSONIsBrokenUpOutsideOfStrings(t *testing.T) {
 	assert.Equal(t, `{"a":{"b":{} } }`, feedback.QuoteJSON(`{"a":{"b":{}}}`))
 	assert.Equal(t, `{ "a" : [1] }`, feedback.QuoteJSON("{\n\"a\"\t:\r[1] }"))
+	assert.Equal(t, `{"a":"\ufffd"}`+" ", feedback.QuoteJSON("{\"a\":\"\xff\"}\xff"))
 }
 
 // Whatever a tool puts into an issue, no word of it stands outside quotation marks.
