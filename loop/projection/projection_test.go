@@ -129,13 +129,13 @@ func (t *talk) with(cuts []projection.Cut, made projection.CutPlan) []projection
 	return all
 }
 
-// cases returns the number of random conversations: RETAKE_CASES in hundreds.
+// cases returns the number of random conversations: RETAKE_CASES in tens.
 func cases(t *testing.T) int {
 	n, err := strconv.Atoi(os.Getenv("RETAKE_CASES"))
 	if err != nil {
-		n = 30
+		n = 300
 	}
-	return 100 * n
+	return 10 * n
 }
 
 // A prompt is as valid as the conversation, it loses no effect, and it only gets shorter.

@@ -16,8 +16,8 @@ import (
 	"github.com/retake-go/retake/message"
 )
 
-// How many bytes a cut is from the next one, and in short tests. One more takes a minute.
-const step, shortStep = 5, 41
+// How many bytes a cut is from the next one, and in short tests: every byte would take minutes.
+const step, shortStep = 11, 97
 
 // everyCut checks that each good response of the scripts, cut anywhere, is a broken connection and no reply,
 // whether the body ends there or breaks. The whole reply may come of it if only its usage is missing, or what
