@@ -136,10 +136,12 @@ func (r *recorded) ended(so *machine.ToolEnd, is func(id run, call machine.ToolR
 	})
 }
 
-// journal reads a journal, which may end after an event, and goes on from what it had before it was compacted.
+// journal reads a journal, which may end after an event, and goes on from what it had before it was
+// compacted.
 func (r *records) journal(text []byte, had recorded) (recorded, error) {
 	all := had
-	all.steps, all.begun, all.open, all.denied = slices.Clone(had.steps), maps.Clone(had.begun), maps.Clone(had.open), maps.Clone(had.denied)
+	all.steps, all.open = slices.Clone(had.steps), maps.Clone(had.open)
+	all.begun, all.denied = maps.Clone(had.begun), maps.Clone(had.denied)
 	if all.at.IsZero() {
 		all.begun, all.denied, all.at = map[run]int{}, map[run]bool{}, looptest.Epoch
 	}
