@@ -109,10 +109,10 @@ var secrets = sync.OnceValue(func() []form {
 		formOf(always, "response= nonce=",
 			`(?i)(\b(?:response|c?nonce)=\\*["']?)([0-9a-f]{16,})`),
 		// Keys that say by how they begin that they are keys.
-		formOf(always, "sk_ sk- rk_ rk- ghp gho ghu ghs ghr xai_ xai- pplx nvapi whsec tvly jina lsv2 ntn_ ntn- "+
-			"figd glsa xox xapp glpat glrt gldt glcbt glptt glsoat glft glagent doo_ dop_ dor_ tgp dckr shp "+
-			"sntry lin_ rubygems pypi gocspx age- github_pat aiza akia asia ltai ya29. eyj sg. hvs. hvb. hvr. "+
-			"dapi att3x ctt3x key- :aa",
+		formOf(always, "sk_ sk- rk_ rk- ghp gho ghu ghs ghr xai_ xai- pplx nvapi whsec tvly jina lsv2 "+
+			"ntn_ ntn- figd glsa xox xapp glpat glrt gldt glcbt glptt glsoat glft glagent doo_ dop_ dor_ "+
+			"tgp dckr shp sntry lin_ rubygems pypi gocspx age- github_pat aiza akia asia ltai ya29. eyj "+
+			"sg. hvs. hvb. hvr. dapi att3x ctt3x key- :aa",
 			`(\b|_|/bot)((?:sk|rk|gsk|csk|gh[pousr]|xai|pplx|nvapi|whsec|tvly|jina|lsv2|`+
 				`ntn|figd|glsa|xox[abeprs]|xapp|gl(?:pat|rt|dt|cbt|ptt|soat|ft|agent)|do[opr]_v1|tgp_v1|`+
 				`dckr_pat|shp(?:at|ss|ca|pa)|sntry[su]|lin_api|rubygems|pypi|GOCSPX|AGE-SECRET-KEY|`+
@@ -120,8 +120,8 @@ var secrets = sync.OnceValue(func() []form {
 				`LTAI[A-Za-z0-9]{12,}|ya29\.[A-Za-z0-9_\-.*]{6,}|eyJ[A-Za-z0-9_\-]{8,}[A-Za-z0-9_\-.=*]*|`+
 				`SG\.[A-Za-z0-9_\-]{16,}\.[A-Za-z0-9_\-]{16,}|hv[sbr]\.[A-Za-z0-9_\-]{16,}|dapi[0-9a-f]{32}|`+
 				`AT(?:ATT|CTT)3x[A-Za-z0-9_\-=]{16,}|key-[0-9a-f]{32}|[0-9]{8,10}:AA[A-Za-z0-9_\-]{30,})`),
-		formOf(ifRandom, "pk_ pk- hf_ hf- r8_ r8- sess_ sess- fw_ fw- npm_ npm- pat_ pat- pmak rnd_ rnd- sbp secret_ "+
-			"secret- sq0 dp.pt.", // these begin words, too
+		formOf(ifRandom, "pk_ pk- hf_ hf- r8_ r8- sess_ sess- fw_ fw- npm_ npm- pat_ pat- pmak rnd_ rnd- "+
+			"sbp secret_ secret- sq0 dp.pt.", // these begin words, too
 			`(\b|_)((?:pk|hf|r8|sess|fw|npm|pat|PMAK|rnd|sbp|secret|sq0[a-z]{3})[_\-][A-Za-z0-9_\-.*]{6,}|`+
 				`dp\.pt\.[A-Za-z0-9]{16,})`),
 		// Addresses: https://user:password@host, https://token@host, user:password@tcp(host), the hooks of
@@ -252,7 +252,7 @@ var lists = sync.OnceValue(func() []list {
 	}
 })
 
-// name is any name that begins a form, and maxName is more bytes than one has.
+// name is any name that begins a form, and maxName is more bytes than one has before its last word ends.
 var name = sync.OnceValue(func() form {
 	return formOf(always, ofBoth, `(?i)^(?:authorization|`+named+`|`+vague+`|`+password+`)`)
 })

@@ -94,12 +94,26 @@ func textOf(s string) text {
 	if to > 0 && strings.ContainsFunc(s, beyond) { // letters may have another length in lower case
 		from, to = 0, len(s)
 	}
-	for at := max(0, from-maxName); at < to; at++ {
-		if beginsWord(s, at) && name().MatchString(s[at:min(at+maxName, len(s))]) {
+	from = max(0, from-maxName)
+	for from > 0 && isWordByte(s[from-1]) {
+		from--
+	}
+	for at := from; at < to; at++ {
+		if beginsWord(s, at) && name().MatchString(s[at:nameEnd(s, at)]) {
 			t.names = append(t.names, at)
 		}
 	}
 	return t
+}
+
+// nameEnd returns where a name that begins at a place has ended: with the word that maxName reaches, for a
+// word may be of any length.
+func nameEnd(s string, at int) int {
+	end := min(at+maxName, len(s))
+	for end < len(s) && isWordByte(s[end]) {
+		end++
+	}
+	return end
 }
 
 // now returns the text as it is after a search.
@@ -136,8 +150,8 @@ func (f form) maybe(lower string) bool {
 	return slices.ContainsFunc(f.has, func(text string) bool { return strings.Contains(lower, text) })
 }
 
-// span returns where the first word of the form begins in a text in lower case, and the last one ends; 0 and 0
-// for a text without.
+// span returns where the first word of the form begins in a text in lower case, and the last one ends; 0 and
+// 0 for a text without.
 func (f form) span(lower string) (from, to int) {
 	from = len(lower)
 	for _, word := range f.has {

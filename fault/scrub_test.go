@@ -329,6 +329,14 @@ func TestAKeyIsLeftOutByHowItBegins(t *testing.T) {
 	}
 }
 
+// The first word of a name may be of any length.
+func TestAKeyOfALongNameIsLeftOut(t *testing.T) {
+	for n := range 120 {
+		name := strings.Repeat("a", n) + "password"
+		assert.Equal(t, name+": [key left out] there", fault.Scrub(name+": Zq8xV2mN4bT7rW1pLs0d there"))
+	}
+}
+
 func TestWhatIsNoKeyStays(t *testing.T) {
 	for _, said := range []string{
 		"rate limit reached for gpt-4o in organization org-abc: limit 30000 tokens per min", "no such key", "429 slow down",
