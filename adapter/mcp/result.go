@@ -55,7 +55,7 @@ func (r *remote) read(res *sdk.CallToolResult) (answer, error) {
 		return r.outcome(res)
 	}
 	parts, all, left := r.media(res.Content)
-	whole, rounded, err := r.value(res, all, left)
+	whole, err := r.value(res, all, left)
 	if err != nil {
 		return answer{}, r.error(fault.InvalidResponse, false, "the result has no JSON form", err)
 	}
@@ -63,8 +63,11 @@ func (r *remote) read(res *sdk.CallToolResult) (answer, error) {
 	if res.StructuredContent != nil {
 		parts = append(parts, mediaLeft(left, r.cfg.MaxResultBytes-len(value))...)
 	}
-	if rounded {
-		parts = append(parts, message.Part{Kind: message.TextPart, Text: "Large integers in this result may be rounded."})
+	if mayBeRounded(res.StructuredContent) {
+		if _, exact := r.exact(res, all); !exact {
+			parts = append(parts, message.Part{Kind: message.TextPart,
+				Text: "Large integers in this result may be rounded."})
+		}
 	}
 	if len(value) > r.cfg.MaxResultBytes {
 		return answer{cutJSON(value, r.cfg.MaxResultBytes), parts}, nil
@@ -91,41 +94,37 @@ func cutJSON(value json.RawMessage, most int) json.RawMessage {
 const maxNote = 128
 
 // value returns the result as one JSON value: structured content, else the text if it is the only one beside
-// attached media, else all blocks. left has the blocks that are not attached. rounded reports that integers of
-// it may not be those of the server.
-func (r *remote) value(res *sdk.CallToolResult, all, left []block) (raw json.RawMessage, rounded bool, err error) {
-	if res.StructuredContent != nil {
-		return r.structured(res, all)
-	}
+// attached media, else all blocks. left has the blocks that are not attached.
+func (r *remote) value(res *sdk.CallToolResult, all, left []block) (json.RawMessage, error) {
 	switch {
-	case len(all) == 0:
-		raw = json.RawMessage(`""`)
-	case len(left) != 1 || left[0].Type != "text":
-		raw, err = encode(all)
-	default:
-		text, outcome := left[0].Text, metaText(res.Meta, MetaOutcome)
-		if (outcome == outcomeDone || outcome != outcomeText && composite(text)) && r.isJSON(text) {
-			raw, err = encode(json.RawMessage(text))
-		} else {
-			raw, err = encode(text)
+	case res.StructuredContent != nil:
+		if text, exact := r.exact(res, all); exact {
+			return encode(json.RawMessage(text))
 		}
+		return encode(res.StructuredContent)
+	case len(all) == 0:
+		return json.RawMessage(`""`), nil
+	case len(left) != 1 || left[0].Type != "text":
+		return encode(all)
 	}
-	return raw, false, err
+	text, outcome := left[0].Text, metaText(res.Meta, MetaOutcome)
+	if (outcome == outcomeDone || outcome != outcomeText && composite(text)) && r.isJSON(text) {
+		return encode(json.RawMessage(text))
+	}
+	return encode(text)
 }
 
-// structured returns the structured content. The SDK parses its numbers as floating point. The protocol
-// asks servers to send the same value as a text block, which has the exact numbers.
-func (r *remote) structured(res *sdk.CallToolResult, all []block) (raw json.RawMessage, rounded bool, err error) {
+// exact returns the text block that repeats the structured content. The SDK parses its numbers as floating
+// point. The protocol asks servers to send the same value as a text block, which has the exact numbers.
+func (r *remote) exact(res *sdk.CallToolResult, all []block) (text string, there bool) {
 	for _, b := range all {
 		var same any
 		if b.Type == "text" && r.isJSON(b.Text) && json.Unmarshal([]byte(b.Text), &same) == nil &&
 			reflect.DeepEqual(same, res.StructuredContent) {
-			raw, err = encode(json.RawMessage(b.Text))
-			return raw, false, err
+			return b.Text, true
 		}
 	}
-	raw, err = encode(res.StructuredContent)
-	return raw, mayBeRounded(res.StructuredContent), err
+	return "", false
 }
 
 // mayBeRounded reports whether a value has integers that floating point does not tell from others.
