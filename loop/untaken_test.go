@@ -97,7 +97,8 @@ func TestWhatWasNotTakenIsSaidWhoeverReturnsTheResult(t *testing.T) {
 	run(dies, false)
 	answer := machine.Response{Question: store.pending(t)[0].ID, Verdict: machine.Approve, At: looptest.Epoch, By: "Ann",
 		Arguments: json.RawMessage(`{"to":"Ann","amount":"all"}`)}
-	for range 2 { // it takes the answer, and dies after the note: the first time before it has removed the answer
+	// It takes the answer, and dies after the note: the first time before it has removed the answer.
+	for range 2 {
 		_, err := mail.PutAnswer(t.Context(), store, "order-42", answer)
 		require.NoError(t, err)
 		run(dies, false)
